@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intrusive FIFO of objects that embed a struct wf_fifo_node. No allocation, no ownership.
+ */
+#ifndef WEFT_BASE_LIST_H
+#define WEFT_BASE_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct wf_fifo_node {
+    struct wf_fifo_node *next;
+};
+
+struct wf_fifo {
+    struct wf_fifo_node *head, *tail;
+    uint32_t count;
+};
+
+static inline void wf_fifo_push(struct wf_fifo *f, struct wf_fifo_node *n)
+{
+    n->next = NULL;
+    if (f->tail)
+        f->tail->next = n;
+    else
+        f->head = n;
+    f->tail = n;
+    f->count++;
+}
+
+static inline struct wf_fifo_node *wf_fifo_pop(struct wf_fifo *f)
+{
+    struct wf_fifo_node *n = f->head;
+
+    if (!n)
+        return NULL;
+    f->head = n->next;
+    if (!f->head)
+        f->tail = NULL;
+    f->count--;
+    return n;
+}
+
+#define WF_CONTAINER_OF(ptr, type, member)                                                         \
+    ((type *)((char *)(ptr) - offsetof(type, member)))
+
+#endif
