@@ -24,7 +24,7 @@ char *wf_arena_printf(struct wf_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void wf_arena_free(struct wf_arena *a);
 
-#define WF_ARENA_NEW(a, type)     ((type *)wf_arena_alloc_line((a), sizeof(type)))
+#define WF_ARENA_NEW(a, type)      ((type *)wf_arena_alloc_line((a), sizeof(type)))
 #define WF_ARENA_ARRAY(a, type, n) ((type *)wf_arena_alloc_line((a), sizeof(type) * (size_t)(n)))
 
 #endif

@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* What a failed assertion prints about the run; each thread that steps a fabric points to its own. */
+/* What a failed assertion prints about the run; each thread that steps a fabric points to its
+ * own. */
 struct wf_assert_ctx {
     uint64_t seed;
     const uint64_t *now_ps;

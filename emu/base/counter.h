@@ -13,102 +13,103 @@
 
 #include "base/reason.h"
 
+/* clang-format off */
 /* X(ID, kind, "name", "meaning", "SAI", "ethtool of mlx5", "rdma hw_counters or IB PMA") */
-#define WF_CTRS_PORT(X)                                                                            \
+#define WF_CTRS_PORT(X) \
     X(RX_FRAMES, C, "rx_frames", "frames received whole", "SAI_PORT_STAT_ETHER_RX_OCTETS", "rx_packets_phy", "PortRcvPkts") \
     X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_IN_OCTETS", "rx_bytes_phy", "PortRcvData") \
     X(TX_FRAMES, C, "tx_frames", "frames sent", "SAI_PORT_STAT_ETHER_OUT_OCTETS", "tx_packets_phy", "PortXmitPkts") \
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_OUT_OCTETS", "tx_bytes_phy", "PortXmitData") \
-    X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "", "rcvd_pkts")       \
-    X(RX_ROCEV1_FRAMES, C, "rx_rocev1_frames", "RoCEv1 packets received", "", "", "")              \
+    X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "", "rcvd_pkts") \
+    X(RX_ROCEV1_FRAMES, C, "rx_rocev1_frames", "RoCEv1 packets received", "", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames dropped here, all reasons", "SAI_PORT_STAT_IF_IN_DISCARDS", "rx_discards_phy", "PortXmitDiscards") \
-    X(DROP_BYTES, C, "drop_bytes", "their bytes", "", "", "")                                      \
+    X(DROP_BYTES, C, "drop_bytes", "their bytes", "", "", "") \
     X(ECN_MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE here", "SAI_PORT_STAT_ECN_MARKED_PACKETS", "rx_ecn_mark", "") \
     X(PAUSE_RX_FRAMES, C, "pause_rx_frames", "802.3x pause frames received", "SAI_PORT_STAT_PAUSE_RX_PKTS", "rx_global_pause", "") \
-    X(PFC_RX_FRAMES, C, "pfc_rx_frames", "802.1Qbb frames received", "", "", "")                   \
-    X(PFC_TX_FRAMES, C, "pfc_tx_frames", "802.1Qbb frames sent", "", "", "")                       \
+    X(PFC_RX_FRAMES, C, "pfc_rx_frames", "802.1Qbb frames received", "", "", "") \
+    X(PFC_TX_FRAMES, C, "pfc_tx_frames", "802.1Qbb frames sent", "", "", "") \
     X(PFC_BAD_FRAMES, C, "pfc_bad_frames", "MAC control frames that are no valid PFC or pause", "", "", "") \
     X(LINK_DOWN_EVENTS, C, "link_down_events", "times the link went down", "", "link_down_events_phy", "LinkDownedCounter")
 
-#define WF_CTRS_PRIO(X)                                                                            \
-    X(RX_FRAMES, C, "rx_frames", "frames received in this priority", "", "rx_prioN_packets", "")   \
+#define WF_CTRS_PRIO(X) \
+    X(RX_FRAMES, C, "rx_frames", "frames received in this priority", "", "rx_prioN_packets", "") \
     X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "SAI_PORT_STAT_PFC_N_RX_OCTETS", "rx_prioN_bytes", "") \
-    X(TX_FRAMES, C, "tx_frames", "frames sent in this priority", "", "tx_prioN_packets", "")       \
-    X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "", "tx_prioN_bytes", "")                   \
+    X(TX_FRAMES, C, "tx_frames", "frames sent in this priority", "", "tx_prioN_packets", "") \
+    X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "", "tx_prioN_bytes", "") \
     X(XOFF_TX, C, "pfc_xoff_tx_frames", "PFC frames sent that began a pause", "SAI_PORT_STAT_PFC_N_TX_PKTS", "tx_prioN_pause", "") \
-    X(REFRESH_TX, C, "pfc_refresh_tx_frames", "PFC frames sent that prolonged one", "", "", "")    \
-    X(XON_TX, C, "pfc_xon_tx_frames", "PFC frames sent that ended one", "", "", "")                \
+    X(REFRESH_TX, C, "pfc_refresh_tx_frames", "PFC frames sent that prolonged one", "", "", "") \
+    X(XON_TX, C, "pfc_xon_tx_frames", "PFC frames sent that ended one", "", "", "") \
     X(XOFF_RX, C, "pfc_xoff_rx_frames", "PFC frames received that began a pause", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
     X(REFRESH_RX, C, "pfc_refresh_rx_frames", "PFC frames received that prolonged one", "", "", "") \
     X(XON_RX, C, "pfc_xon_rx_frames", "PFC frames received that ended one", "SAI_PORT_STAT_PFC_N_ON2OFF_RX_PKTS", "rx_prioN_pause_transition", "") \
     X(PAUSED_PS, C, "paused_ps", "time in which this priority could not send here", "SAI_PORT_STAT_PFC_N_RX_PAUSE_DURATION_US", "rx_prioN_pause_duration", "PortXmitWait") \
     X(PAUSING_PS, C, "pausing_ps", "time in which we kept the peer's priority paused", "SAI_PORT_STAT_PFC_N_TX_PAUSE_DURATION_US", "tx_prioN_pause_duration", "")
 
-#define WF_CTRS_QUEUE(X)                                                                           \
-    X(ENQ_FRAMES, C, "enqueued_frames", "frames put into this egress queue", "", "", "")           \
-    X(TX_FRAMES, C, "tx_frames", "frames sent from it", "SAI_QUEUE_STAT_PACKETS", "", "")          \
-    X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_QUEUE_STAT_BYTES", "", "")             \
+#define WF_CTRS_QUEUE(X) \
+    X(ENQ_FRAMES, C, "enqueued_frames", "frames put into this egress queue", "", "", "") \
+    X(TX_FRAMES, C, "tx_frames", "frames sent from it", "SAI_QUEUE_STAT_PACKETS", "", "") \
+    X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_QUEUE_STAT_BYTES", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames dropped at it", "SAI_QUEUE_STAT_DROPPED_PACKETS", "", "") \
     X(MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "", "") \
     X(BYTES, G, "queue_bytes", "bytes waiting now", "SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", "", "") \
     X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "")
 
-#define WF_CTRS_PG(X)                                                                              \
+#define WF_CTRS_PG(X) \
     X(BYTES, G, "pg_bytes", "bytes of this ingress priority group held now", "SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", "", "") \
     X(MAX_BYTES, M, "pg_max_bytes", "most bytes held", "SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", "", "") \
     X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most bytes held above XOFF", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "") \
     X(RX_FRAMES, C, "rx_frames", "frames admitted", "SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "")
 
-#define WF_CTRS_FLOW(X)                                                                            \
-    X(POSTED_BYTES, C, "posted_bytes", "payload bytes posted", "", "", "")                         \
-    X(BYTES, C, "delivered_bytes", "payload bytes placed in order at the receiver", "", "", "")    \
-    X(MSGS_POSTED, C, "posted_messages", "messages posted", "", "", "")                            \
-    X(MSGS, C, "completed_messages", "messages completed at the sender", "", "", "")               \
-    X(MSGS_FAILED, C, "failed_messages", "messages completed with an error", "", "", "")           \
+#define WF_CTRS_FLOW(X) \
+    X(POSTED_BYTES, C, "posted_bytes", "payload bytes posted", "", "", "") \
+    X(BYTES, C, "delivered_bytes", "payload bytes placed in order at the receiver", "", "", "") \
+    X(MSGS_POSTED, C, "posted_messages", "messages posted", "", "", "") \
+    X(MSGS, C, "completed_messages", "messages completed at the sender", "", "", "") \
+    X(MSGS_FAILED, C, "failed_messages", "messages completed with an error", "", "", "") \
     X(TX_PACKETS, C, "tx_packets", "data packets sent, first time and again", "", "", "sent_pkts") \
-    X(RETX_PACKETS, C, "retransmitted_packets", "data packets sent again", "", "", "")             \
-    X(RETX_BYTES, C, "retransmitted_bytes", "their payload bytes", "", "", "")                     \
-    X(ACK_RX, C, "acks_received", "ACKs received", "", "", "")                                     \
-    X(NAK_RX, C, "naks_received", "PSN sequence NAKs received", "", "", "rcvd_seq_err")            \
-    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request")              \
+    X(RETX_PACKETS, C, "retransmitted_packets", "data packets sent again", "", "", "") \
+    X(RETX_BYTES, C, "retransmitted_bytes", "their payload bytes", "", "", "") \
+    X(ACK_RX, C, "acks_received", "ACKs received", "", "", "") \
+    X(NAK_RX, C, "naks_received", "PSN sequence NAKs received", "", "", "rcvd_seq_err") \
+    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request") \
     X(DUP_RX, C, "duplicates_received", "data packets received again", "", "", "duplicate_request") \
-    X(TIMEOUTS, C, "timeouts", "local ACK timeouts", "", "", "local_ack_timeout_err")              \
+    X(TIMEOUTS, C, "timeouts", "local ACK timeouts", "", "", "local_ack_timeout_err") \
     X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets") \
-    X(CNP_TX, C, "cnps_sent", "CNPs sent", "", "", "np_cnp_sent")                                  \
-    X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled")                       \
-    X(START_PS, G, "start_ps", "time of the first posting", "", "", "")                            \
+    X(CNP_TX, C, "cnps_sent", "CNPs sent", "", "", "np_cnp_sent") \
+    X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled") \
+    X(START_PS, G, "start_ps", "time of the first posting", "", "", "") \
     X(COMPLETION_PS, G, "completion_ps", "from first posting to last completion; 0 until then", "", "", "") \
     X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "")
 
-#define WF_CTRS_EDGE(X)                                                                            \
-    X(IN_FRAMES, C, "in_frames", "frames taken from the attached peer", "", "", "")                \
-    X(IN_BYTES, C, "in_bytes", "their bytes with FCS", "", "", "")                                 \
-    X(OUT_FRAMES, C, "out_frames", "frames given to the attached peer", "", "", "")                \
-    X(OUT_BYTES, C, "out_bytes", "their bytes with FCS", "", "", "")                               \
+#define WF_CTRS_EDGE(X) \
+    X(IN_FRAMES, C, "in_frames", "frames taken from the attached peer", "", "", "") \
+    X(IN_BYTES, C, "in_bytes", "their bytes with FCS", "", "", "") \
+    X(OUT_FRAMES, C, "out_frames", "frames given to the attached peer", "", "", "") \
+    X(OUT_BYTES, C, "out_bytes", "their bytes with FCS", "", "", "") \
     X(STALLS, C, "stall_events", "times the peer's ring was full and the edge FIFO too", "", "", "") \
-    X(STALL_PS, C, "stall_ps", "time stalled so", "", "", "")                                      \
+    X(STALL_PS, C, "stall_ps", "time stalled so", "", "", "") \
     X(BACKPRESSURE_PS, C, "backpressure_ps", "time in which frames waited in the peer's ring since the fabric paused", "", "", "") \
-    X(FIFO_MAX_FRAMES, M, "fifo_max_frames", "most frames that waited for the peer", "", "", "")   \
+    X(FIFO_MAX_FRAMES, M, "fifo_max_frames", "most frames that waited for the peer", "", "", "") \
     X(ICRC_OK, C, "icrc_ok_packets", "RoCEv2 packets from the peer with a right ICRC", "", "", "") \
     X(ICRC_BAD, C, "icrc_bad_packets", "RoCEv2 packets from the peer with a wrong ICRC", "", "", "") \
     X(OUT_ICRC_OK, C, "out_icrc_ok_packets", "RoCEv2 packets to the peer with a right ICRC", "", "", "") \
     X(OUT_ICRC_BAD, C, "out_icrc_bad_packets", "RoCEv2 packets to the peer with a wrong ICRC", "", "", "") \
-    X(OUT_CE_FRAMES, C, "out_ce_frames", "frames given to the peer with CE", "", "", "")           \
+    X(OUT_CE_FRAMES, C, "out_ce_frames", "frames given to the peer with CE", "", "", "") \
     X(NAK_FRAMES, C, "nak_frames", "NAKs taken from the peer", "", "", "")
 
-#define WF_CTRS_FABRIC(X)                                                                          \
-    X(INJECTED, C, "injected_frames", "frames that came in from outside", "", "", "")              \
-    X(GENERATED, C, "generated_frames", "frames that the fabric's own nodes made", "", "", "")     \
-    X(REPLICATED, C, "replicated_frames", "copies made", "", "", "")                               \
-    X(DELIVERED, C, "delivered_frames", "frames given to a host, model or real", "", "", "")       \
+#define WF_CTRS_FABRIC(X) \
+    X(INJECTED, C, "injected_frames", "frames that came in from outside", "", "", "") \
+    X(GENERATED, C, "generated_frames", "frames that the fabric's own nodes made", "", "", "") \
+    X(REPLICATED, C, "replicated_frames", "copies made", "", "", "") \
+    X(DELIVERED, C, "delivered_frames", "frames given to a host, model or real", "", "", "") \
     X(CONSUMED, C, "consumed_frames", "frames ended by a node they were for (PFC, ARP)", "", "", "") \
-    X(DROPPED, C, "dropped_frames", "frames dropped, all reasons and places", "", "", "")          \
+    X(DROPPED, C, "dropped_frames", "frames dropped, all reasons and places", "", "", "") \
     X(ABSORBED, C, "absorbed_frames", "frames merged into another by in-network computing", "", "", "") \
     X(LOSSLESS_DROPS, C, "lossless_drop_frames", "frames of lossless priorities dropped for want of buffer", "", "", "") \
     X(LINK_HOPS, C, "link_hop_frames", "frames that crossed a link", "", "", "")
 
-#define WF_CTR_ENUM(scope, LIST)                                                                   \
+#define WF_CTR_ENUM(scope, LIST) \
     enum wf_ctr_##scope { LIST(WF_CTR_ROW_##scope) WF_##scope##_CTRS }
 #define WF_CTR_ROW_PORT(id, ...)   WF_PORT_##id,
 #define WF_CTR_ROW_PRIO(id, ...)   WF_PRIO_##id,
@@ -117,6 +118,7 @@
 #define WF_CTR_ROW_FLOW(id, ...)   WF_FLOW_##id,
 #define WF_CTR_ROW_EDGE(id, ...)   WF_EDGE_##id,
 #define WF_CTR_ROW_FABRIC(id, ...) WF_FABRIC_##id,
+/* clang-format on */
 WF_CTR_ENUM(PORT, WF_CTRS_PORT);
 WF_CTR_ENUM(PRIO, WF_CTRS_PRIO);
 WF_CTR_ENUM(QUEUE, WF_CTRS_QUEUE);

@@ -16,8 +16,8 @@ struct wf_digest {
 
 static inline uint64_t wf_mix(uint64_t a, uint64_t b)
 {
-    unsigned __int128 m = (unsigned __int128)(a ^ 0x2d358dccaa6c78a5ull) *
-                          (b ^ 0x8bb84b93962eacc9ull);
+    unsigned __int128 m =
+        (unsigned __int128)(a ^ 0x2d358dccaa6c78a5ull) * (b ^ 0x8bb84b93962eacc9ull);
 
     return (uint64_t)m ^ (uint64_t)(m >> 64);
 }

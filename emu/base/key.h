@@ -27,7 +27,7 @@ enum wf_key_type {
     WF_KEY_MAC,     /* uint8_t[6] */
     WF_KEY_IP,      /* struct wf_ip_prefix */
     WF_KEY_MASK,    /* uint32_t bit mask from a list of numbers below `max`+1: [3, 4] */
-    WF_KEY_MAP,     /* uint8_t[count]: {26: 3, 48: 6}, values up to `max`; others keep the default */
+    WF_KEY_MAP, /* uint8_t[count]: {26: 3, 48: 6}, values up to `max`; others keep the default */
     WF_KEY_FRACTION, /* struct wf_fraction: "1/97", "3", "0.5" (a scale factor) */
 };
 
@@ -59,8 +59,8 @@ struct wf_keyset;
 struct wf_key_sub {
     const char *name;
     const struct wf_keyset *set;
-    size_t off;      /* of the (first) sub struct */
-    size_t count;    /* 0: single; else numbered 0..count-1, structs lie `set->size` apart */
+    size_t off;   /* of the (first) sub struct */
+    size_t count; /* 0: single; else numbered 0..count-1, structs lie `set->size` apart */
     const char *doc;
 };
 

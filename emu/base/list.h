@@ -41,7 +41,6 @@ static inline struct wf_fifo_node *wf_fifo_pop(struct wf_fifo *f)
     return n;
 }
 
-#define WF_CONTAINER_OF(ptr, type, member)                                                         \
-    ((type *)((char *)(ptr) - offsetof(type, member)))
+#define WF_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 #endif

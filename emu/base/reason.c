@@ -6,10 +6,12 @@
 static const struct {
     const char *name, *meaning;
 } rows[WF_DROP_COUNT] = {
+    /* clang-format off */
     {"none", "not dropped"},
 #define X(id, name, meaning) {name, meaning},
     WF_REASONS(X)
 #undef X
+    /* clang-format on */
 };
 
 const char *wf_reason_name(enum wf_reason r)

@@ -6,42 +6,46 @@
 #ifndef WEFT_BASE_REASON_H
 #define WEFT_BASE_REASON_H
 
+/* clang-format off */
 /* X(ID, "name", "meaning") */
-#define WF_REASONS(X)                                                                              \
-    X(MALFORMED, "malformed", "headers cut short or lengths that contradict each other")           \
-    X(FCS, "fcs", "frame damaged on the link: its FCS is wrong")                                   \
-    X(LINK_DOWN, "link_down", "the link was down")                                                 \
-    X(LINK_LOSS, "link_loss", "lost on the link by its configured loss")                           \
-    X(INJECTED, "injected", "dropped on purpose by an injected fault")                             \
-    X(OWN_SOURCE, "own_source", "destination address equals the source address")                   \
+#define WF_REASONS(X) \
+    X(MALFORMED, "malformed", "headers cut short or lengths that contradict each other") \
+    X(FCS, "fcs", "frame damaged on the link: its FCS is wrong") \
+    X(LINK_DOWN, "link_down", "the link was down") \
+    X(LINK_LOSS, "link_loss", "lost on the link by its configured loss") \
+    X(INJECTED, "injected", "dropped on purpose by an injected fault") \
+    X(OWN_SOURCE, "own_source", "destination address equals the source address") \
     X(RESERVED_MAC, "reserved_mac", "link-local group address: a bridge never forwards it (802.1Q 8.6.3)") \
-    X(HAIRPIN, "hairpin", "the only way out is the port it came from")                             \
-    X(MTU, "mtu", "longer than the egress link takes; never cut, never fragmented")                \
-    X(TTL, "ttl_exceeded", "TTL or hop limit would reach 0 at a routed hop")                       \
-    X(IP_CHECKSUM, "ip_checksum", "wrong IPv4 header checksum at a routed hop")                    \
-    X(NO_ROUTE, "no_route", "no route to the destination address")                                 \
-    X(NOT_ROUTABLE, "not_routable", "no IP header at a routed hop (RoCEv1, other EtherTypes)")     \
-    X(NO_NEIGHBOUR, "no_neighbour", "destination address is of this subnet but no host has it")    \
+    X(HAIRPIN, "hairpin", "the only way out is the port it came from") \
+    X(MTU, "mtu", "longer than the egress link takes; never cut, never fragmented") \
+    X(TTL, "ttl_exceeded", "TTL or hop limit would reach 0 at a routed hop") \
+    X(IP_CHECKSUM, "ip_checksum", "wrong IPv4 header checksum at a routed hop") \
+    X(NO_ROUTE, "no_route", "no route to the destination address") \
+    X(NOT_ROUTABLE, "not_routable", "no IP header at a routed hop (RoCEv1, other EtherTypes)") \
+    X(NO_NEIGHBOUR, "no_neighbour", "destination address is of this subnet but no host has it") \
     X(UNKNOWN_UNICAST, "unknown_unicast", "destination MAC unknown and flooding has no other port") \
-    X(NO_HEADROOM, "lossless_drop", "lossless priority group out of headroom")                     \
-    X(INGRESS_FULL, "ingress_full", "priority group over its limit")                               \
-    X(EGRESS_FULL, "egress_full", "egress queue over its limit")                                   \
-    X(BUFFER_FULL, "buffer_full", "no cell left in the switch's buffer")                           \
+    X(NO_HEADROOM, "lossless_drop", "lossless priority group out of headroom") \
+    X(INGRESS_FULL, "ingress_full", "priority group over its limit") \
+    X(EGRESS_FULL, "egress_full", "egress queue over its limit") \
+    X(BUFFER_FULL, "buffer_full", "no cell left in the switch's buffer") \
     X(PEER_IGNORED_PAUSE, "peer_ignored_pause", "out of headroom since the attached peer went on sending") \
     X(EDGE_STALLED, "edge_stalled", "the attached peer took no frame for longer than the edge holds") \
-    X(EDGE_TOO_LONG, "edge_too_long", "longer than the attached interface takes")                  \
-    X(NOT_FOR_US, "not_for_us", "a host got a frame for another address")                          \
-    X(ICRC, "icrc", "a host got a RoCE packet with a wrong ICRC")                                  \
-    X(NO_QP, "no_qp", "a host got a RoCE packet for a queue pair that it does not have")           \
-    X(BAD_OPCODE, "bad_opcode", "a host got a RoCE opcode that its queue pair does not take")      \
+    X(EDGE_TOO_LONG, "edge_too_long", "longer than the attached interface takes") \
+    X(NOT_FOR_US, "not_for_us", "a host got a frame for another address") \
+    X(ICRC, "icrc", "a host got a RoCE packet with a wrong ICRC") \
+    X(NO_QP, "no_qp", "a host got a RoCE packet for a queue pair that it does not have") \
+    X(BAD_OPCODE, "bad_opcode", "a host got a RoCE opcode that its queue pair does not take") \
     X(NOT_HANDLED, "not_handled", "a model host has no use for this protocol")
+/* clang-format on */
 
 enum wf_reason {
     WF_DROP_NONE,
+/* clang-format off */
 #define X(id, name, meaning) WF_DROP_##id,
     WF_REASONS(X)
 #undef X
-        WF_DROP_COUNT
+    /* clang-format on */
+    WF_DROP_COUNT
 };
 
 /* "mtu"; "none" for WF_DROP_NONE. */

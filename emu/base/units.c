@@ -21,8 +21,8 @@ static const struct unit rate_units[] = {
     {"Gbps", 1000000000}, {"Tbps", 1000000000000}, {NULL, 0},
 };
 static const struct unit byte_units[] = {
-    {"B", 1},      {"kB", 1000},     {"KiB", 1024},      {"MB", 1000000}, {"MiB", 1u << 20},
-    {"GB", 1000000000}, {"GiB", 1u << 30}, {NULL, 0},
+    {"B", 1},          {"kB", 1000},       {"KiB", 1024},     {"MB", 1000000},
+    {"MiB", 1u << 20}, {"GB", 1000000000}, {"GiB", 1u << 30}, {NULL, 0},
 };
 
 static const struct unit *find_unit(const struct unit *units, const char *name)
@@ -189,7 +189,8 @@ static const char *exact(const struct unit *units, uint64_t v, char *buf, size_t
     for (const struct unit *u = best + 1; u->name && best->scale; u++)
         if (u->scale <= v && u->scale % 1000 == 0 && v % (u->scale / 1000) == 0) {
             char frac[8];
-            int n = snprintf(frac, sizeof(frac), "%03u", (unsigned)(v % u->scale / (u->scale / 1000)));
+            int n =
+                snprintf(frac, sizeof(frac), "%03u", (unsigned)(v % u->scale / (u->scale / 1000)));
 
             while (n > 1 && frac[n - 1] == '0')
                 frac[--n] = 0;

@@ -12,10 +12,10 @@
 
 #include "base/err.h"
 
-#define WF_PS_PER_NS 1000ull
-#define WF_PS_PER_US 1000000ull
-#define WF_PS_PER_MS 1000000000ull
-#define WF_PS_PER_S  1000000000000ull
+#define WF_PS_PER_NS  1000ull
+#define WF_PS_PER_US  1000000ull
+#define WF_PS_PER_MS  1000000000ull
+#define WF_PS_PER_S   1000000000000ull
 #define WF_TIME_NEVER UINT64_MAX
 
 int wf_parse_time(const char *s, uint64_t *ps, struct wf_err *err);   /* ps ns us ms s */

@@ -44,8 +44,8 @@ static void units_are_exact(void **state)
 
 static void units_refuse_what_is_ambiguous(void **state)
 {
-    static const char *const bad[] = {"100", "1.5ps", "us", "1 usec", "-1us", "1.2.3us", "1e3us",
-                                      "99999999999999999999s", ""};
+    static const char *const bad[] = {
+        "100", "1.5ps", "us", "1 usec", "-1us", "1.2.3us", "1e3us", "99999999999999999999s", ""};
     struct wf_err err;
     uint64_t v;
 
@@ -95,8 +95,8 @@ static const struct wf_key thing_keys[] = {
     {"ip", WF_KEY_IP, offsetof(struct thing, ip), ""},
     {"scale", WF_KEY_FRACTION, offsetof(struct thing, scale), "1"},
 };
-static const struct wf_keyset thing_set = {"thing", "a test", thing_keys, 5, NULL, 0,
-                                           sizeof(struct thing)};
+static const struct wf_keyset thing_set = {"thing", "a test", thing_keys,          5,
+                                           NULL,    0,        sizeof(struct thing)};
 
 static void keys_read_bound_and_print(void **state)
 {
