@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An event is embedded in the object that it concerns (a packet, a port, a timer), so scheduling
+ * never allocates. Events run in the order (time, entity, kind, sequence): the entity is whoever
+ * schedules, the sequence its own count, so the order never depends on insertion, on the number
+ * of lcores or on addresses.
+ */
+#ifndef WEFT_SIM_EVENT_H
+#define WEFT_SIM_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wf_lcore;
+struct wf_event;
+typedef void wf_event_fn(struct wf_lcore *lc, struct wf_event *ev);
+
+/* Entities in fixed order: what the scenario orders comes first at an instant, then control. */
+enum { WF_ENTITY_TIMELINE = 0, WF_ENTITY_CONTROL = 1, WF_ENTITY_MGMT = 2, WF_ENTITY_FIRST = 16 };
+
+/* Kinds of one entity at one instant, in the order in which they take effect. */
+enum wf_event_kind {
+    WF_EV_ARRIVAL,  /* a packet's first or last bit at the peer */
+    WF_EV_TRANSMIT, /* a port may start its next frame */
+    WF_EV_PFC,      /* refresh, or a pause that takes effect */
+    WF_EV_TIMER,    /* transport, watchdogs, workload */
+    WF_EV_SAMPLE,   /* looks, never changes */
+};
+
+struct wf_event {
+    struct wf_event *next, **pprev; /* pprev NULL: not scheduled */
+    uint64_t t_ps;
+    uint64_t key; /* entity << 40 | kind << 32 | sequence */
+    wf_event_fn *fn;
+};
+
+static inline uint64_t wf_event_key(uint32_t entity, enum wf_event_kind kind, uint32_t seq)
+{
+    return (uint64_t)entity << 40 | (uint64_t)kind << 32 | seq;
+}
+
+static inline bool wf_event_pending(const struct wf_event *ev)
+{
+    return ev->pprev != NULL;
+}
+
+static inline bool wf_event_before(const struct wf_event *a, const struct wf_event *b)
+{
+    return a->t_ps < b->t_ps || (a->t_ps == b->t_ps && a->key < b->key);
+}
+
+#endif
