@@ -41,7 +41,8 @@ def count_lines(text):
 
 def reasons(name, text):
     """What a skipped case or program said of it."""
-    found = [f"{name}: {w.strip()}" for w in re.findall(r"# SKIP (.*)$", text, re.M)]
+    found = [f"{name}: {what}: {why.strip()}"
+             for what, why in re.findall(r"^ok - (.*?) # SKIP (.*)$", text, re.M)]
     lines = [ln.strip() for ln in text.splitlines() if ln.strip()]
     for i, line in enumerate(lines):
         m = re.match(r"\[  SKIPPED \] (?!\d+ test)(\S+)", line)

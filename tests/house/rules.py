@@ -312,7 +312,8 @@ def spelling(tree):
 def shell(tree):
     files = sorted(set(tree.scripts("sh", "bash") + [f for f in tree.files if f.endswith(".sh")]))
     if files:
-        status, said = tool("shellcheck", "-f", "gcc", *[tree.path(f) for f in files])
+        # SC2317 takes a function that only a trap calls for unreachable
+        status, said = tool("shellcheck", "-f", "gcc", "-e", "SC2317", *[tree.path(f) for f in files])
         if status:
             yield from (os.path.relpath(line, tree.root) for line in said.splitlines())
 
