@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a switch may change in a frame: MAC addresses, PCP, DSCP, ECN, TTL. Each edit keeps the
+ * IPv4 header checksum right by the difference (RFC 1624), so that a wrong one stays wrong: a
+ * switch never repairs. None of these fields is covered by the ICRC, or each is masked in it
+ * (IBA annex A17.3.3), so the ICRC needs no change. The FCS is the port's business.
+ * Edits also keep *p, the parse of this frame, true.
+ */
+#ifndef WEFT_WIRE_EDIT_H
+#define WEFT_WIRE_EDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/parse.h"
+
+#define WF_ECN_NOT_ECT 0
+#define WF_ECN_ECT1    1
+#define WF_ECN_ECT0    2
+#define WF_ECN_CE      3
+
+/* ECT(0) or ECT(1) to CE. False when the frame can't be marked (no IP, not ECT) or is CE already:
+ * the frame is then as it was. */
+bool wf_edit_set_ce(uint8_t *frame, struct wf_parsed *p);
+/* TTL or hop limit down by one. False, and nothing changed, when it is 0 or 1 or there is no IP. */
+bool wf_edit_dec_ttl(uint8_t *frame, struct wf_parsed *p);
+/* False when there is no IP header. dscp 0..63. */
+bool wf_edit_set_dscp(uint8_t *frame, struct wf_parsed *p, uint8_t dscp);
+/* Of the outer tag; false when there is none. pcp 0..7. */
+bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp);
+/* Also the multicast, broadcast and reserved flags. */
+void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
+                      const uint8_t src[6]);
+
+/* The checksum that belongs into an IPv4 header of len bytes (20..60, a multiple of 4), whatever
+ * stands there now; in host order. */
+uint16_t wf_ip4_checksum(const uint8_t *hdr, uint32_t len);
+/* Whether a whole header's checksum is right; false when it is not there in full. */
+bool wf_ip4_checksum_ok(const uint8_t *frame, uint32_t caplen, const struct wf_parsed *p);
+/* RFC 1624 equation 3: the checksum after one 16-bit word went from `from` to `to`. */
+static inline uint16_t wf_checksum_adjust(uint16_t sum, uint16_t from, uint16_t to)
+{
+    uint32_t x = (uint32_t)(uint16_t)~sum + (uint16_t)~from + to;
+
+    x = (x & 0xffff) + (x >> 16);
+    x = (x & 0xffff) + (x >> 16);
+    return (uint16_t)~x;
+}
+
+#endif
