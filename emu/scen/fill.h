@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a YAML mapping to a configuration struct, by the struct's table of keys (base/key.h). The
+ * struct must lie where it stays: where each value came from is remembered by its address.
+ */
+#ifndef WEFT_SCEN_FILL_H
+#define WEFT_SCEN_FILL_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/key.h"
+#include "scen/diag.h"
+#include "scen/yaml.h"
+
+struct wf_origin {
+    const char *profile; /* name of the profile that set it, NULL: the scenario itself */
+    const char *file;
+    int line, col;
+};
+
+/* Address of a field -> origin; a field that isn't in it has its default. */
+struct wf_origins {
+    struct wf_origin_slot *slots;
+    size_t n, cap;
+};
+
+const struct wf_origin *wf_origins_find(const struct wf_origins *o, const void *field);
+void wf_origins_set(struct wf_origins *o, const void *field, const struct wf_origin *v);
+void wf_origins_free(struct wf_origins *o);
+
+struct wf_fill {
+    struct wf_diags *diags;
+    struct wf_origins *origins; /* may be NULL */
+    const char *profile;        /* name of the profile that is being applied, or NULL */
+};
+
+/*
+ * Set what the mapping says in the struct at base; what it doesn't say stays. Keys listed in
+ * `also` (NULL-terminated, may be NULL) are the caller's. All mistakes go to the diags.
+ */
+void wf_fill(struct wf_fill *f, const struct wf_keyset *set, void *base,
+             const struct wf_yaml_node *map, const char *const *also);
+/* Errors, placed at `at`, for keys without default that nobody set; subs are not looked into. */
+void wf_fill_required(struct wf_fill *f, const struct wf_keyset *set, const void *base,
+                      const struct wf_yaml_node *at);
+/* A list of numbers: "3", "0-7", "1,3,5-7" or "*", each below n. Calls set(arg, i) for each. */
+int wf_fill_numbers(const char *text, size_t n, void (*set)(void *arg, size_t i), void *arg,
+                    struct wf_err *err);
+
+/* Every effective value of the struct and where it comes from, one a line, each after `indent`. */
+void wf_fill_explain(FILE *out, const struct wf_keyset *set, const void *base,
+                     const struct wf_origins *o, const char *indent);
+
+#endif
