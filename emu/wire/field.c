@@ -3,20 +3,29 @@
 #include "wire/field.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/cursor.h"
+#include "wire/arp.h"
 #include "wire/bth.h"
 #include "wire/eth.h"
+#include "wire/ip4.h"
+#include "wire/ip6.h"
+#include "wire/mad.h"
+#include "wire/nd.h"
+#include "wire/pfc.h"
+#include "wire/udp.h"
 
 const struct wf_fmt *const wf_fmts[] = {
-    &wf_fmt_eth,       &wf_fmt_vlan,   &wf_fmt_bth,          &wf_fmt_rdeth,
-    &wf_fmt_deth,      &wf_fmt_xrceth, &wf_fmt_feth,         &wf_fmt_reth,
-    &wf_fmt_atomiceth, &wf_fmt_aeth,   &wf_fmt_atomicacketh, &wf_fmt_immdt,
-    &wf_fmt_ieth,      NULL,
+    &wf_fmt_eth,    &wf_fmt_vlan,    &wf_fmt_arp,       &wf_fmt_ip4,    &wf_fmt_ip6,
+    &wf_fmt_grh,    &wf_fmt_nd,      &wf_fmt_ndopt,     &wf_fmt_udp,    &wf_fmt_pfc,
+    &wf_fmt_pause,  &wf_fmt_bth,     &wf_fmt_rdeth,     &wf_fmt_deth,   &wf_fmt_xrceth,
+    &wf_fmt_feth,   &wf_fmt_reth,    &wf_fmt_atomiceth, &wf_fmt_aeth,   &wf_fmt_atomicacketh,
+    &wf_fmt_immdt,  &wf_fmt_ieth,    &wf_fmt_mad,       &wf_fmt_cm_req, &wf_fmt_cm_rep,
+    &wf_fmt_cm_rtu, &wf_fmt_cm_dreq, &wf_fmt_cm_mra,    &wf_fmt_cm_rej, NULL,
 };
 
 const struct wf_fmt *wf_fmt_find(const char *name)
@@ -53,6 +62,65 @@ void wf_field_set(const struct wf_field *f, uint8_t *hdr, uint64_t value)
         uint8_t bit = (uint8_t)(0x80 >> b % 8);
 
         hdr[b / 8] = (uint8_t)((hdr[b / 8] & ~bit) | (value & 1 ? bit : 0));
+    }
+}
+
+/* Members are integers of 1, 2, 4 or 8 bytes, or the bytes themselves (MAC, IP6). */
+static void member_set(const struct wf_field *f, void *to, const uint8_t *hdr)
+{
+    uint8_t *m = (uint8_t *)to + f->off;
+    uint64_t v;
+
+    if (f->kind == WF_FIELD_MAC || f->kind == WF_FIELD_IP6) {
+        memcpy(m, hdr + f->bit_off / 8, f->size);
+        return;
+    }
+    v = wf_field_get(f, hdr);
+    if (f->size == 1)
+        *m = (uint8_t)v;
+    else if (f->size == 2)
+        memcpy(m, &(uint16_t){(uint16_t)v}, 2);
+    else if (f->size == 4)
+        memcpy(m, &(uint32_t){(uint32_t)v}, 4);
+    else
+        memcpy(m, &v, 8);
+}
+
+static uint64_t member_get(const struct wf_field *f, const void *from)
+{
+    const uint8_t *m = (const uint8_t *)from + f->off;
+    uint64_t v = 0;
+
+    memcpy(&v, m, f->size); /* little-endian, as the CRC and all of weft assume */
+    return v;
+}
+
+int wf_fmt_get(const struct wf_fmt *fmt, struct wf_rd *r, void *to, size_t size)
+{
+    const uint8_t *hdr = wf_rd_take(r, fmt->bytes);
+
+    memset(to, 0, size);
+    if (!hdr)
+        return -EBADMSG;
+    for (uint16_t i = 0; i < fmt->n; i++)
+        member_set(&fmt->fields[i], to, hdr);
+    return 0;
+}
+
+void wf_fmt_put(const struct wf_fmt *fmt, struct wf_wr *w, const void *from)
+{
+    uint8_t *hdr = wf_wr_take(w, fmt->bytes);
+
+    if (!hdr)
+        return;
+    memset(hdr, 0, fmt->bytes);
+    for (uint16_t i = 0; i < fmt->n; i++) {
+        const struct wf_field *f = &fmt->fields[i];
+
+        if (f->kind == WF_FIELD_MAC || f->kind == WF_FIELD_IP6)
+            memcpy(hdr + f->bit_off / 8, (const uint8_t *)from + f->off, f->size);
+        else
+            wf_field_set(f, hdr, member_get(f, from));
     }
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cursor.h"
+
 enum wf_field_kind {
     WF_FIELD_DEC,
     WF_FIELD_HEX,
@@ -54,6 +56,10 @@ const struct wf_field *wf_field_find(const struct wf_fmt *fmt, const char *name)
 uint64_t wf_field_get(const struct wf_field *f, const uint8_t *hdr);
 /* Bits beyond the field's width are ignored; neighbours stay as they are. */
 void wf_field_set(const struct wf_field *f, uint8_t *hdr, uint64_t value);
+/* A whole header to its host-order struct of `size` bytes and back, by the table. Bits that have no
+ * row are skipped, and written as zero. 0, or -EBADMSG when bytes are missing. */
+int wf_fmt_get(const struct wf_fmt *fmt, struct wf_rd *r, void *to, size_t size);
+void wf_fmt_put(const struct wf_fmt *fmt, struct wf_wr *w, const void *from);
 /* The value as text; returns buf. 48 bytes are enough. */
 const char *wf_field_text(const struct wf_field *f, const uint8_t *hdr, char *buf, size_t len);
 /* "name=value ..." of the whole header; returns buf, cut to len. */
