@@ -130,6 +130,10 @@ static int set_number(const struct wf_key *key, void *at, const char *text, stru
     uint32_t ppm = 0;
     int rc;
 
+    if (key->may_auto && !strcmp(text, "auto")) {
+        *(uint64_t *)at = WF_KEY_AUTO;
+        return 0;
+    }
     switch (key->type) {
     case WF_KEY_TIME:
         rc = wf_parse_time(text, &v, err);
@@ -244,6 +248,10 @@ const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, s
     const uint8_t *m = at;
     const struct wf_fraction *f = at;
 
+    if (key->may_auto && *(const uint64_t *)at == WF_KEY_AUTO) {
+        snprintf(buf, len, "auto");
+        return buf;
+    }
     switch (key->type) {
     case WF_KEY_BOOL:
         snprintf(buf, len, "%s", *(const bool *)at ? "true" : "false");

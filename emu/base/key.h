@@ -41,6 +41,8 @@ struct wf_fraction {
     uint32_t num, den;
 };
 
+#define WF_KEY_AUTO UINT64_MAX /* "computed from the rest" */
+
 struct wf_key {
     const char *name;
     enum wf_key_type type;
@@ -49,6 +51,7 @@ struct wf_key {
     uint64_t min, max;        /* inclusive, in base units; 0,0: no bound beyond the type */
     const char *const *names; /* WF_KEY_ENUM: NULL-terminated */
     size_t count;             /* WF_KEY_MAP: elements */
+    bool may_auto;            /* TIME, RATE, BYTES: the word auto is legal and gives WF_KEY_AUTO */
     const char *doc;          /* one sentence, for the reference */
     const char *source;       /* of the default: clause, datasheet, "assumed"; NULL: a choice */
 };

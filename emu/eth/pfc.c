@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "eth/pfc.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "eth/headroom.h"
+#include "wire/pfc.h"
+
+#define ROW(field) offsetof(struct wf_pfc_cfg, field)
+
+static const struct wf_key rows[] = {
+    {"enable", WF_KEY_BOOL, ROW(enable), "true", .doc = "Obey received PFC frames."},
+    {"obey_pause", WF_KEY_BOOL, ROW(obey_pause), "false",
+     .doc = "Obey 802.3x pause frames too; ports with PFC ignore them (802.1Q 36.1.3.3)."},
+    {"quanta", WF_KEY_UINT, ROW(quanta), "65535", 1, 65535,
+     .doc = "Pause time asked for in an XOFF, in quanta of 512 bit times."},
+    {"response", WF_KEY_TIME, ROW(response_ps), "auto", .may_auto = true,
+     .doc = "From the reception of a pause until the queue stops.",
+     .source = "auto: 802.3 31B.3.7 by speed"},
+};
+
+const struct wf_keyset wf_pfc_keys = {
+    .name = "pfc",
+    .doc = "Priority flow control of a node's ports.",
+    .keys = rows,
+    .n_keys = sizeof(rows) / sizeof(rows[0]),
+    .size = sizeof(struct wf_pfc_cfg),
+};
+
+uint64_t wf_pfc_quanta_ps(const struct wf_port *port, uint64_t n)
+{
+    return wf_txclock_span(&port->tx, n * 512);
+}
+
+static void pause_settle(struct wf_pause *p, uint64_t now)
+{
+    uint64_t a = p->settled_ps > p->from_ps ? p->settled_ps : p->from_ps;
+    uint64_t b = now < p->until_ps ? now : p->until_ps;
+
+    if (b > a)
+        p->total_ps += b - a;
+    p->settled_ps = now;
+}
+
+static void pause_set(struct wf_pause *p, uint64_t now, uint64_t from, uint64_t until)
+{
+    pause_settle(p, now);
+    if (p->until_ps > now && p->from_ps <= from) /* it goes on: only the end moves */
+        from = p->from_ps;
+    p->from_ps = from;
+    p->until_ps = until;
+}
+
+static uint64_t pfc_may_send(const struct wf_port *port, unsigned class, uint32_t bytes)
+{
+    const struct wf_pause *p = &wf_pfc_of(port)->queue[class];
+    uint64_t now = wf_now(port);
+
+    return now >= p->from_ps && now < p->until_ps ? p->until_ps : now;
+}
+
+static void pfc_on_tx(struct wf_port *port, unsigned class, const struct wf_pkt *pkt)
+{
+}
+
+static uint64_t pfc_paused_ps(const struct wf_port *port, unsigned class)
+{
+    struct wf_pause p = wf_pfc_of(port)->queue[class];
+
+    pause_settle(&p, wf_now(port));
+    return p.total_ps;
+}
+
+bool wf_pfc_paused(const struct wf_port *port, unsigned prio, uint64_t *until_ps)
+{
+    const struct wf_pause *p = &wf_pfc_of(port)->prio[prio];
+    uint64_t now = wf_now(port);
+
+    *until_ps = p->until_ps;
+    return now >= p->from_ps && now < p->until_ps;
+}
+
+/* A queue stops while any of its priorities is stopped. */
+static void queue_update(struct wf_pfc *pfc, unsigned queue, uint64_t now)
+{
+    uint64_t from = WF_TIME_NEVER, until = 0;
+
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+        const struct wf_pause *p = &pfc->prio[prio];
+
+        if (pfc->queue_of_prio[prio] != queue || p->until_ps <= now)
+            continue;
+        from = p->from_ps < from ? p->from_ps : from;
+        until = p->until_ps > until ? p->until_ps : until;
+    }
+    pause_set(&pfc->queue[queue], now, until ? from : now, until ? until : now);
+    wf_port_kick(pfc->port, now);
+}
+
+static void prio_received(struct wf_pfc *pfc, unsigned prio, uint64_t quanta)
+{
+    uint64_t now = wf_now(pfc->port), *ctr = pfc->port->prio_ctr[prio];
+    struct wf_pause *p = &pfc->prio[prio];
+    bool was = p->until_ps > now;
+
+    if (!quanta) {
+        ctr[WF_PRIO_XON_RX]++;
+        pause_set(p, now, now, now);
+    } else {
+        ctr[was ? WF_PRIO_REFRESH_RX : WF_PRIO_XOFF_RX]++;
+        pause_set(p, now, now + pfc->response_ps, now + wf_pfc_quanta_ps(pfc->port, quanta));
+    }
+    queue_update(pfc, pfc->queue_of_prio[prio], now);
+}
+
+static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
+{
+    struct wf_pfc *pfc = wf_pfc_of(port);
+    struct wf_rd r = wf_rd_of(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt));
+    struct wf_pfc_frame f;
+
+    if (wf_pfc_frame_get(&r, &f)) {
+        port->ctr[WF_PORT_PFC_BAD_FRAMES]++;
+    } else if (f.opcode == WF_MAC_CONTROL_PFC) {
+        port->ctr[WF_PORT_PFC_RX_FRAMES]++;
+        for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+            if (pfc->cfg.enable && f.vector & 1u << prio)
+                prio_received(pfc, prio, f.quanta[prio]);
+    } else {
+        port->ctr[WF_PORT_PAUSE_RX_FRAMES]++;
+        for (unsigned prio = 0; prio < WF_PRIOS && pfc->cfg.obey_pause; prio++)
+            prio_received(pfc, prio, f.quanta[0]);
+    }
+    wf_pkt_consume(port->node->net, pkt);
+}
+
+static void send(struct wf_pfc *pfc, uint8_t vector, uint32_t quanta)
+{
+    struct wf_port *port = pfc->port;
+    struct wf_net *net = port->node->net;
+    struct wf_pkt *pkt = wf_pkt_new(net, WF_FRAME_MIN - WF_FCS_LEN);
+    uint16_t times[WF_PRIOS] = {0};
+
+    if (!pkt)
+        return;
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+        if (vector & 1u << prio)
+            times[prio] = (uint16_t)quanta;
+    wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, vector, times);
+    pkt->frame_len = WF_FRAME_MIN;
+    pkt->payload = WF_PAYLOAD_REAL;
+    WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
+    wf_pkt_generated(net, pkt);
+    port->ctr[WF_PORT_PFC_TX_FRAMES]++;
+    wf_port_control(port, pkt);
+}
+
+static void refresh_event(struct wf_lcore *lc, struct wf_event *ev);
+
+static void refresh_later(struct wf_pfc *pfc)
+{
+    struct wf_port *port = pfc->port;
+    uint64_t t = wf_now(port) + wf_pfc_quanta_ps(port, pfc->cfg.quanta) / 2;
+
+    if (!wf_event_pending(&pfc->refresh))
+        wf_lcore_schedule(port->node->net->lc, &pfc->refresh, t,
+                          wf_event_key(port->entity, WF_EV_PFC, port->seq++), refresh_event);
+}
+
+static void refresh_event(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_pfc *pfc = WF_CONTAINER_OF(ev, struct wf_pfc, refresh);
+
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+        if (pfc->xoff_sent & 1u << prio)
+            pfc->port->prio_ctr[prio][WF_PRIO_REFRESH_TX]++;
+    send(pfc, pfc->xoff_sent, pfc->cfg.quanta);
+    refresh_later(pfc);
+}
+
+void wf_pfc_xoff(struct wf_port *port, unsigned prio)
+{
+    struct wf_pfc *pfc = wf_pfc_of(port);
+
+    if (pfc->xoff_sent & 1u << prio || !port->up)
+        return;
+    pfc->xoff_sent |= (uint8_t)(1u << prio);
+    pfc->xoff_since_ps[prio] = wf_now(port);
+    port->prio_ctr[prio][WF_PRIO_XOFF_TX]++;
+    send(pfc, (uint8_t)(1u << prio), pfc->cfg.quanta);
+    refresh_later(pfc);
+}
+
+static void xoff_over(struct wf_pfc *pfc, unsigned prio)
+{
+    struct wf_port *port = pfc->port;
+
+    pfc->xoff_sent &= (uint8_t)~(1u << prio);
+    port->prio_ctr[prio][WF_PRIO_PAUSING_PS] += wf_now(port) - pfc->xoff_since_ps[prio];
+    if (!pfc->xoff_sent)
+        wf_lcore_cancel(port->node->net->lc, &pfc->refresh);
+}
+
+void wf_pfc_xon(struct wf_port *port, unsigned prio)
+{
+    struct wf_pfc *pfc = wf_pfc_of(port);
+
+    if (!(pfc->xoff_sent & 1u << prio))
+        return;
+    xoff_over(pfc, prio);
+    port->prio_ctr[prio][WF_PRIO_XON_TX]++;
+    send(pfc, (uint8_t)(1u << prio), 0);
+}
+
+static void pfc_settle(struct wf_port *port)
+{
+    struct wf_pfc *pfc = wf_pfc_of(port);
+    uint64_t now = wf_now(port);
+
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+        pause_settle(&pfc->prio[prio], now);
+        port->prio_ctr[prio][WF_PRIO_PAUSED_PS] = pfc->prio[prio].total_ps;
+        if (pfc->xoff_sent & 1u << prio) {
+            port->prio_ctr[prio][WF_PRIO_PAUSING_PS] += now - pfc->xoff_since_ps[prio];
+            pfc->xoff_since_ps[prio] = now;
+        }
+    }
+}
+
+/* A link that goes down forgets all pauses, in both directions. */
+static void pfc_link_changed(struct wf_port *port, bool up)
+{
+    struct wf_pfc *pfc = wf_pfc_of(port);
+    uint64_t now = wf_now(port);
+
+    if (up)
+        return;
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+        pause_set(&pfc->prio[prio], now, now, now);
+        if (pfc->xoff_sent & 1u << prio)
+            xoff_over(pfc, prio);
+    }
+    for (unsigned queue = 0; queue < WF_QUEUES; queue++)
+        pause_set(&pfc->queue[queue], now, now, now);
+}
+
+const struct wf_ll_ops wf_pfc_ops = {
+    .may_send = pfc_may_send,
+    .on_tx = pfc_on_tx,
+    .rx_control = pfc_rx_control,
+    .paused_ps = pfc_paused_ps,
+    .settle = pfc_settle,
+    .link_changed = pfc_link_changed,
+};
+
+void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,
+                   const uint8_t queue_of_prio[WF_PRIOS], struct wf_arena *arena)
+{
+    struct wf_pfc *pfc = WF_ARENA_NEW(arena, struct wf_pfc);
+
+    pfc->port = port;
+    pfc->cfg = *cfg;
+    pfc->response_ps = cfg->response_ps == WF_KEY_AUTO
+                           ? wf_pfc_response_ps(port->link->cfg.rate_bps)
+                           : cfg->response_ps;
+    memcpy(pfc->queue_of_prio, queue_of_prio, WF_PRIOS);
+    port->ll = pfc;
+    port->ll_ops = &wf_pfc_ops;
+}

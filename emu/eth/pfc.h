@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Priority flow control at a port (802.1Q clause 36, 802.1Qbb) and 802.3x pause (802.3 annex 31B).
+ * Receiving: each priority has its own timer in quanta of 512 bit times of the link; it stops the
+ * queue that the priority maps to after the response delay, counts from reception, and expires.
+ * Sending: XOFF with the configured quanta, refreshed at half of it while it lasts, XON as quanta 0.
+ * A pause never pre-empts a frame. Left out: sending 802.3x.
+ */
+#ifndef WEFT_ETH_PFC_H
+#define WEFT_ETH_PFC_H
+
+#include "base/arena.h"
+#include "net/port.h"
+
+struct wf_pfc_cfg {
+    bool enable;          /* obey received PFC; sending is the owner's decision */
+    bool obey_pause;      /* obey 802.3x too */
+    uint32_t quanta;      /* asked for in an XOFF */
+    uint64_t response_ps; /* from reception until the queue stops; WF_KEY_AUTO: by the link's rate */
+};
+
+extern const struct wf_keyset wf_pfc_keys;
+
+/* An interval in which something may not send, and how long it has been so in all. */
+struct wf_pause {
+    uint64_t from_ps, until_ps;
+    uint64_t settled_ps, total_ps;
+};
+
+struct wf_pfc {
+    struct wf_port *port;
+    struct wf_pfc_cfg cfg;
+    uint64_t response_ps;
+    uint8_t queue_of_prio[WF_PRIOS];
+    struct wf_pause prio[WF_PRIOS];   /* received */
+    struct wf_pause queue[WF_QUEUES]; /* what that means for our queues */
+    uint8_t xoff_sent;                /* bit per priority that we keep paused */
+    uint64_t xoff_since_ps[WF_PRIOS];
+    struct wf_event refresh;
+};
+
+extern const struct wf_ll_ops wf_pfc_ops;
+
+/* Make it the link layer of a port whose link is known. */
+void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,
+                   const uint8_t queue_of_prio[WF_PRIOS], struct wf_arena *arena);
+/* Pause the peer's priority, or let it go on; no effect when it is so already. */
+void wf_pfc_xoff(struct wf_port *port, unsigned prio);
+void wf_pfc_xon(struct wf_port *port, unsigned prio);
+static inline struct wf_pfc *wf_pfc_of(const struct wf_port *port)
+{
+    return port->ll;
+}
+/* Whether a received pause stops this priority now; *until_ps: how long, as far as known. */
+bool wf_pfc_paused(const struct wf_port *port, unsigned prio, uint64_t *until_ps);
+/* 512 bit times of the port's link, n of them, rounded to the nearest picosecond. */
+uint64_t wf_pfc_quanta_ps(const struct wf_port *port, uint64_t n);
+
+#endif

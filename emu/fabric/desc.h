@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The description that a fabric is built from: plain structs, filled by a scenario file, a test or
+ * a driver. Everything is named; indexes run over the arrays here. Whoever fills it owns it and
+ * keeps it alive as long as the fabric.
+ */
+#ifndef WEFT_FABRIC_DESC_H
+#define WEFT_FABRIC_DESC_H
+
+#include "base/arena.h"
+#include "host/config.h"
+#include "net/fault.h"
+#include "net/link.h"
+#include "switch/config.h"
+
+struct wf_desc_switch {
+    const char *name;
+    struct wf_switch_cfg cfg;
+};
+
+struct wf_desc_host {
+    const char *name;
+    struct wf_host_cfg cfg; /* addresses left absent are given by the fabric, see wf_desc_address */
+};
+
+/* End of a link: a switch (index into switches) or a host. Ports count up in order of the links. */
+struct wf_desc_end {
+    bool is_host;
+    uint32_t index;
+};
+
+struct wf_desc_link {
+    struct wf_desc_end a, b;
+    struct wf_link_cfg cfg;
+};
+
+enum wf_desc_op { WF_FLOW_WRITE };
+
+/* One flow: a queue pair between two model hosts and the messages posted on it. */
+struct wf_desc_flow {
+    const char *name;
+    uint32_t from, to; /* hosts */
+    struct wf_flow_cfg cfg;
+};
+
+enum wf_desc_action {
+    WF_DO_LINK_DOWN,
+    WF_DO_LINK_UP,
+    WF_DO_INJECT, /* add `fault` at the egress of the port */
+};
+
+struct wf_desc_step {
+    uint64_t at_ps;
+    enum wf_desc_action action;
+    uint32_t link;      /* LINK_*: index */
+    const char *where;  /* INJECT: port name, "leaf0:p3" */
+    struct wf_fault fault;
+};
+
+struct wf_desc {
+    const char *name;
+    uint64_t seed;
+    uint64_t duration_ps;   /* WF_KEY_AUTO: until nothing is left to do */
+    uint64_t time_limit_ps; /* a run without duration that is not done by then has failed */
+    uint32_t time_scale;
+    uint64_t lateness_bound_ps; /* live: p99 lateness beyond it makes timing unreliable */
+    bool clock_slip;
+    bool best_effort; /* lossless: best_effort: what can't be lossless is a warning */
+    struct wf_desc_switch *switches;
+    uint32_t n_switches;
+    struct wf_desc_host *hosts;
+    uint32_t n_hosts;
+    struct wf_desc_link *links;
+    uint32_t n_links;
+    struct wf_desc_flow *flows;
+    uint32_t n_flows;
+    struct wf_desc_step *steps; /* in order of time */
+    uint32_t n_steps;
+};
+
+/* Leaf-spine: leaves "leaf0".., spines "spine0".., hosts "h0".. filled leaf by leaf. Each leaf's
+ * ports: its hosts first, then one to each spine. Links between switches follow the hosts' links.
+ * Arrays come from the arena; configurations are defaults. */
+void wf_desc_leaf_spine(struct wf_desc *d, struct wf_arena *arena, uint32_t leaves,
+                        uint32_t spines, uint32_t hosts_per_leaf);
+/* Give each host without address one: 10.<leaf>.<n / 256>.<n % 256 + 1>/16, fd00:<leaf>::<n+1>/64,
+ * MAC 02:00:00:00:<host + 1>, the gateway the last address of the subnet. Routed leaves are a
+ * subnet each; in l2 fabrics all hosts share 10.0.0.0/16. */
+void wf_desc_address(struct wf_desc *d);
+/* Index by name, or -1. */
+int wf_desc_find_host(const struct wf_desc *d, const char *name);
+int wf_desc_find_switch(const struct wf_desc *d, const char *name);
+/* Name of a link's end as its port: "leaf0:p3" (counting links in order); buf returned. */
+const char *wf_desc_port_name(const struct wf_desc *d, uint32_t link, int end, char *buf,
+                              size_t len);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/config.h"
+
+#include "base/units.h"
+
+#define ATTACH(field) offsetof(struct wf_attach_cfg, field)
+#define PLACE(field)  offsetof(struct wf_place_cfg, field)
+#define ROW(field)    offsetof(struct wf_host_cfg, field)
+#define FLOW(field)   offsetof(struct wf_flow_cfg, field)
+#define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
+
+static const char *const attach_names[] = {"none", "vhost_user", "af_packet", "ethdev", NULL};
+static const char *const attach_pfc_names[] = {"backpressure", "honour", "ignore", NULL};
+
+static const struct wf_key attach_rows[] = {
+    {"type", WF_KEY_ENUM, ATTACH(type), "none", .names = attach_names,
+     .doc = "What the host's port is joined to; none: weft's own model of a host."},
+    {"path", WF_KEY_STRING, ATTACH(path), "",
+     .doc = "vhost_user: the socket that weft makes; default: in the instance's run directory."},
+    {"iface", WF_KEY_STRING, ATTACH(iface), "", .doc = "af_packet: the kernel interface."},
+    {"devargs", WF_KEY_STRING, ATTACH(devargs), "",
+     .doc = "ethdev: DPDK device arguments, such as net_memif0,role=client or a PCI address."},
+    {"pfc", WF_KEY_ENUM, ATTACH(pfc), "backpressure", .names = attach_pfc_names,
+     .doc = "How a pause reaches the peer: its frames wait untouched, it gets real PFC frames, or not at all."},
+    {"fifo", WF_KEY_UINT, ATTACH(fifo_frames), "1024", 1, 65536,
+     .doc = "Frames that wait for a slow peer before the edge counts as stalled."},
+};
+
+static const struct wf_keyset attach_keys = {
+    .name = "attach",
+    .doc = "A host's port to the outside.",
+    .keys = attach_rows,
+    .n_keys = COUNT(attach_rows),
+    .size = sizeof(struct wf_attach_cfg),
+};
+
+static const struct wf_key place_rows[] = {
+    {"guest", WF_KEY_STRING, PLACE(guest), "",
+     .doc = "Guest that holds this host; hosts of one guest name share it. Default: its own."},
+    {"netns", WF_KEY_STRING, PLACE(netns), "", .doc = "Network namespace that is this host."},
+};
+
+static const struct wf_keyset place_keys = {
+    .name = "place",
+    .doc = "Where an attached host runs, for weft lab and weft exec.",
+    .keys = place_rows,
+    .n_keys = COUNT(place_rows),
+    .size = sizeof(struct wf_place_cfg),
+};
+
+static const struct wf_key rows[] = {
+    {"mtu", WF_KEY_UINT, ROW(mtu), "4200", 68, 9216,
+     .doc = "Longest L3 packet that the host takes and sends.",
+     .source = "4200 carries path MTU 4096"},
+    {"mac", WF_KEY_MAC, ROW(mac), "", .doc = "MAC address; default 02:00:00:00:xx:xx by number."},
+    {"ip", WF_KEY_IP, ROW(ip), "", .doc = "IPv4 address with prefix; default 10.<leaf>.0.<n>/16."},
+    {"ip6", WF_KEY_IP, ROW(ip6), "", .doc = "IPv6 address; default fd00:<leaf>::<n>/64."},
+    {"gateway", WF_KEY_IP, ROW(gateway), "", .doc = "IPv4 gateway; default the subnet's last address."},
+    {"gateway6", WF_KEY_IP, ROW(gateway6), "", .doc = "IPv6 gateway; default fd00:<leaf>::ffff."},
+    {"dscp_to_priority", WF_KEY_MAP, ROW(dscp_to_priority), "d: d / 8", .max = 7, .count = 64,
+     .doc = "DSCP to the NIC's priority (mlnx_qos: dscp2prio)."},
+};
+
+static const struct wf_key_sub subs[] = {
+    {"pfc", &wf_pfc_keys, ROW(pfc), 0, "Priority flow control of the NIC."},
+    {"attach", &attach_keys, ROW(attach), 0, "A real peer instead of the model."},
+    {"place", &place_keys, ROW(place), 0, "Where the real peer runs."},
+};
+
+const struct wf_keyset wf_host_keys = {
+    .name = "host",
+    .doc = "A host.",
+    .keys = rows,
+    .n_keys = COUNT(rows),
+    .subs = subs,
+    .n_subs = COUNT(subs),
+    .size = sizeof(struct wf_host_cfg),
+};
+
+void wf_host_cfg_defaults(struct wf_host_cfg *cfg)
+{
+    *cfg = (struct wf_host_cfg){0};
+    wf_keyset_defaults(&wf_host_keys, cfg);
+    for (unsigned i = 0; i < 64; i++)
+        cfg->dscp_to_priority[i] = (uint8_t)(i / 8);
+}
+
+static const char *const ecn_names[] = {"not_ect", "ect", NULL};
+
+static const struct wf_key flow_rows[] = {
+    {"size", WF_KEY_BYTES, FLOW(size_bytes), "1MB", 1, 1ull << 31, .doc = "Bytes of a message."},
+    {"count", WF_KEY_UINT, FLOW(count), "1", 1, 1000000, .doc = "Messages of a flow."},
+    {"path_mtu", WF_KEY_UINT, FLOW(path_mtu), "4096", 256, 4096,
+     .doc = "RDMA path MTU: 256, 512, 1024, 2048 or 4096."},
+    {"window", WF_KEY_BYTES, FLOW(window_bytes), "128KiB", 256, 1ull << 31,
+     .doc = "Most payload bytes in flight.", .source = "a choice: one BDP of 100G and 10us"},
+    {"start", WF_KEY_TIME, FLOW(start_ps), "0", .doc = "When the first message is posted."},
+    {"dscp", WF_KEY_UINT, FLOW(dscp), "26", 0, 63, .doc = "DSCP of data and ACK packets."},
+    {"ecn", WF_KEY_ENUM, FLOW(ecn), "ect", .names = ecn_names,
+     .doc = "Whether switches may mark the flow's data."},
+    {"rate", WF_KEY_RATE, FLOW(rate_bps), "0", .doc = "Pace at most this; 0: the line's rate."},
+    {"ack_timeout", WF_KEY_TIME, FLOW(ack_timeout_ps), "67.108864ms", 4096000, 10 * WF_PS_PER_S,
+     .doc = "Local ACK timeout.", .source = "4.096us x 2^14 (IBA 9.7.6.1.3)"},
+    {"retries", WF_KEY_UINT, FLOW(retries), "7", 0, 7,
+     .doc = "Timeouts and NAKs without progress before the flow fails."},
+};
+
+const struct wf_keyset wf_flow_keys = {
+    .name = "flow",
+    .doc = "RDMA WRITEs over one RC queue pair between two model hosts.",
+    .keys = flow_rows,
+    .n_keys = COUNT(flow_rows),
+    .size = sizeof(struct wf_flow_cfg),
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a user can set at a host, its attachment to the outside, and its flows. A host is a model
+ * unless `attach` gives it a real peer.
+ */
+#ifndef WEFT_HOST_CONFIG_H
+#define WEFT_HOST_CONFIG_H
+
+#include "base/key.h"
+#include "eth/pfc.h"
+
+enum wf_attach_type {
+    WF_ATTACH_NONE,
+    WF_ATTACH_VHOST_USER, /* a guest's virtio-net; path is our socket, we are the server */
+    WF_ATTACH_AF_PACKET,  /* a kernel interface: veth, tap */
+    WF_ATTACH_ETHDEV,     /* any DPDK port, by devargs */
+};
+enum wf_attach_pfc { WF_PFC_BACKPRESSURE, WF_PFC_HONOUR, WF_PFC_IGNORE };
+
+struct wf_attach_cfg {
+    int type;            /* enum wf_attach_type */
+    const char *path;    /* vhost_user: socket; NULL: <run dir>/<host>.vhost */
+    const char *iface;   /* af_packet: interface name */
+    const char *devargs; /* ethdev */
+    int pfc;             /* enum wf_attach_pfc */
+    uint32_t fifo_frames; /* frames that wait for the peer before the edge stalls */
+};
+
+/* Where the real host of an attachment lives, for `weft lab` and `weft exec`. */
+struct wf_place_cfg {
+    const char *guest; /* name of the guest that holds it; NULL: one of its own, host's name */
+    const char *netns; /* a network namespace instead of a guest */
+};
+
+struct wf_host_cfg {
+    uint32_t mtu; /* L3 bytes */
+    uint8_t mac[6]; /* all zero: given by the fabric */
+    struct wf_ip_prefix ip, ip6, gateway, gateway6;
+    struct wf_pfc_cfg pfc;
+    uint8_t dscp_to_priority[64];
+    struct wf_attach_cfg attach;
+    struct wf_place_cfg place;
+};
+
+extern const struct wf_keyset wf_host_keys;
+/* Table defaults; DSCP d to priority d / 8. */
+void wf_host_cfg_defaults(struct wf_host_cfg *cfg);
+
+/* A flow between two model hosts: messages on one queue pair. */
+struct wf_flow_cfg {
+    uint64_t size_bytes;   /* of a message */
+    uint32_t count;        /* messages, one after the other is posted at once */
+    uint32_t path_mtu;     /* 256 ... 4096 */
+    uint64_t window_bytes; /* most payload in flight */
+    uint64_t start_ps;
+    uint32_t dscp;
+    int ecn;               /* 0 not_ect, 1 ect */
+    uint64_t rate_bps;     /* pace at most this; 0: line rate */
+    uint64_t ack_timeout_ps; /* local ACK timeout */
+    uint32_t retries;        /* of a timeout or NAK without progress, then the flow fails */
+};
+
+extern const struct wf_keyset wf_flow_keys;
+
+#endif

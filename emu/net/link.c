@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "net/link.h"
+
+#include "net/port.h"
+
+#define ROW(field) offsetof(struct wf_link_cfg, field)
+
+static const struct wf_key rows[] = {
+    {"rate", WF_KEY_RATE, ROW(rate_bps), "100Gbps", 1000, 1600000000000ull,
+     .doc = "Bit rate of each direction."},
+    {"delay", WF_KEY_TIME, ROW(delay_ps), "500ns", 0, WF_PS_PER_S,
+     .doc = "Propagation delay of each direction, about 5 ns a metre."},
+    {"mtu", WF_KEY_UINT, ROW(mtu), "9216", 68, 9600,
+     .doc = "Longest L3 packet in bytes, as Linux means it; a longer one is dropped at the egress."},
+    {"loss", WF_KEY_FRACTION, ROW(loss), "0",
+     .doc = "Share of frames lost on the link, at random: such as 1/1000."},
+    {"corrupt", WF_KEY_FRACTION, ROW(corrupt), "0",
+     .doc = "Share of frames damaged on the link; the receiver drops them for their FCS."},
+};
+
+const struct wf_keyset wf_link_keys = {
+    .name = "link",
+    .doc = "A link and both of its directions.",
+    .keys = rows,
+    .n_keys = sizeof(rows) / sizeof(rows[0]),
+    .size = sizeof(struct wf_link_cfg),
+};
+
+void wf_link_set(struct wf_link *link, bool up)
+{
+    struct wf_lcore *lc = link->ends[0]->node->net->lc;
+
+    if (link->up == up)
+        return;
+    link->up = up;
+    if (!up)
+        link->last_down_ps = lc->now_ps;
+    for (int i = 0; i < 2; i++)
+        wf_port_link_changed(link->ends[i], up);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A link: two directions, each with the sender's rate. Serialisation happens in the sending port,
+ * propagation here; a lost frame has taken its time on the wire.
+ */
+#ifndef WEFT_NET_LINK_H
+#define WEFT_NET_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/key.h"
+#include "base/prng.h"
+
+struct wf_link_cfg {
+    uint64_t rate_bps;
+    uint64_t delay_ps; /* propagation */
+    uint32_t mtu;      /* L3 bytes, as Linux means it */
+    struct wf_fraction loss;    /* share of frames lost, at random */
+    struct wf_fraction corrupt; /* share of frames damaged (wrong FCS at the receiver) */
+};
+
+extern const struct wf_keyset wf_link_keys;
+
+struct wf_port;
+
+struct wf_link {
+    const char *name; /* "leaf0:p3-spine1:p0" */
+    struct wf_link_cfg cfg;
+    struct wf_port *ends[2];
+    bool up;
+    uint64_t last_down_ps; /* a frame on the wire then is lost */
+    struct wf_prng prng;
+};
+
+/* Take a link down or up now; both ports are told. Queued frames of a dead port are dropped. */
+void wf_link_set(struct wf_link *link, bool up);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "net/packet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/digest.h"
+#include "net/port.h"
+#include "wire/bth.h"
+#include "wire/icrc.h"
+
+enum { PRIV = (sizeof(struct wf_pkt) + 7) / 8 * 8, CACHE = 256 };
+
+static struct rte_mempool *pool(const char *name, const char *kind, unsigned n, unsigned room)
+{
+    char full[RTE_MEMPOOL_NAMESIZE];
+
+    snprintf(full, sizeof(full), "%.16s_%s", name, kind);
+    return rte_pktmbuf_pool_create(full, n, n > 2 * CACHE ? CACHE : 0, PRIV, room,
+                                   SOCKET_ID_ANY);
+}
+
+int wf_net_pools(struct wf_net *net, const char *name, unsigned n_hdr, unsigned n_full)
+{
+    net->hdr_pool = pool(name, "hdr", n_hdr, WF_HDR_ROOM);
+    net->full_pool = pool(name, "full", n_full, WF_FULL_ROOM);
+    if (net->hdr_pool && net->full_pool)
+        return 0;
+    wf_net_pools_free(net);
+    return -ENOMEM;
+}
+
+void wf_net_pools_free(struct wf_net *net)
+{
+    rte_mempool_free(net->hdr_pool);
+    rte_mempool_free(net->full_pool);
+    net->hdr_pool = net->full_pool = NULL;
+}
+
+uint64_t wf_net_pools_bytes(unsigned n_hdr, unsigned n_full)
+{
+    uint64_t each = sizeof(struct rte_mbuf) + PRIV + 64 + 64; /* mempool header, padding */
+
+    return (each + WF_HDR_ROOM) * n_hdr + (each + WF_FULL_ROOM) * n_full + (2u << 20);
+}
+
+struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)
+{
+    struct rte_mbuf *m = rte_pktmbuf_alloc(room <= WF_HDR_ROOM ? net->hdr_pool : net->full_pool);
+    struct wf_pkt *pkt;
+
+    if (!m || room > WF_FULL_ROOM) {
+        net->out_of_buffers = !m;
+        rte_pktmbuf_free(m);
+        return NULL;
+    }
+    m->data_off = 0;
+    m->data_len = (uint16_t)room;
+    m->pkt_len = room;
+    pkt = wf_pkt_of(m);
+    memset(pkt, 0, sizeof(*pkt));
+    pkt->born_ps = net->lc->now_ps;
+    return pkt;
+}
+
+static uint32_t hash_flow(const uint8_t *b, const struct wf_parsed *p)
+{
+    uint64_t ports = p->flags & WF_P_PORTS ? (uint64_t)p->sport << 16 | p->dport : 0;
+    uint64_t h;
+
+    if (p->flags & WF_P_IP4)
+        h = wf_hash_bytes(b + p->l3_off + 12, 8, ports << 8 | p->ip_proto);
+    else if (p->flags & WF_P_IP6)
+        h = wf_hash_bytes(b + p->l3_off + 8, 32, ports << 8 | p->ip_proto);
+    else
+        h = wf_hash_bytes(b, 12, p->ethertype);
+    return (uint32_t)(h >> 32);
+}
+
+enum wf_reason wf_pkt_parse(struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+    uint32_t caplen = wf_pkt_caplen(pkt);
+    enum wf_reason why = wf_parse(b, caplen, pkt->frame_len - WF_FCS_LEN, &pkt->p);
+
+    pkt->hash = wf_hash_bytes(b, caplen < WF_HDR_ROOM ? caplen : WF_HDR_ROOM, pkt->frame_len);
+    if (!why)
+        pkt->flow_hash = hash_flow(b, &pkt->p);
+    return why;
+}
+
+uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt)
+{
+    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
+
+    WF_ASSERT(RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1);
+    return rte_pktmbuf_mtod(m, uint8_t *);
+}
+
+void wf_pkt_edited(struct wf_pkt *pkt)
+{
+    uint64_t w;
+
+    /* MACs, TTL, DSCP, ECN and PCP are all that a switch may change */
+    memcpy(&w, wf_pkt_bytes(pkt), sizeof(w));
+    pkt->hash = wf_mix(pkt->hash, w ^ ((uint64_t)pkt->p.ttl << 48 | (uint64_t)pkt->p.dscp << 40 |
+                                       (uint64_t)pkt->p.ecn << 32 | pkt->p.pcp));
+}
+
+struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt)
+{
+    struct wf_pkt *copy = wf_pkt_new(net, wf_pkt_caplen(pkt));
+
+    if (!copy)
+        return NULL;
+    *copy = *pkt;
+    copy->ev = (struct wf_event){0};
+    copy->q = (struct wf_fifo_node){0};
+    copy->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
+    memcpy(wf_pkt_hdr_rw(copy), wf_pkt_bytes(pkt), wf_pkt_caplen(pkt));
+    net->ctr[WF_FABRIC_REPLICATED]++;
+    return copy;
+}
+
+uint32_t wf_pkt_real_bytes(const struct wf_pkt *pkt, uint8_t *to, uint32_t cap)
+{
+    uint32_t len = pkt->frame_len - WF_FCS_LEN, have = wf_pkt_caplen(pkt), icrc;
+    uint8_t tail[WF_ICRC_LEN];
+
+    memcpy(to, wf_pkt_bytes(pkt), have < cap ? have : cap);
+    if (pkt->payload == WF_PAYLOAD_REAL || have >= cap)
+        return len;
+    memset(to + have, 0, (len < cap ? len : cap) - have);
+    if (!(pkt->p.flags & WF_P_BTH) || !pkt->p.icrc_off)
+        return len;
+    icrc = wf_icrc_of(wf_pkt_bytes(pkt), have, &pkt->p);
+    if (pkt->flags & WF_PKT_BAD_ICRC)
+        icrc ^= 1;
+    wf_icrc_store(tail, icrc);
+    for (uint32_t i = 0; i < WF_ICRC_LEN && pkt->p.icrc_off + i < cap; i++)
+        to[pkt->p.icrc_off + i] = tail[i];
+    return len;
+}
+
+void wf_pkt_injected(struct wf_net *net, struct wf_pkt *pkt)
+{
+    net->ctr[WF_FABRIC_INJECTED]++;
+}
+
+void wf_pkt_generated(struct wf_net *net, struct wf_pkt *pkt)
+{
+    net->ctr[WF_FABRIC_GENERATED]++;
+}
+
+static void end(struct wf_net *net, struct wf_pkt *pkt, enum wf_ctr_FABRIC how)
+{
+    WF_ASSERT(!wf_event_pending(&pkt->ev));
+    net->ctr[how]++;
+    rte_pktmbuf_free(wf_pkt_mbuf(pkt));
+}
+
+void wf_pkt_deliver(struct wf_net *net, struct wf_pkt *pkt)
+{
+    end(net, pkt, WF_FABRIC_DELIVERED);
+}
+
+void wf_pkt_consume(struct wf_net *net, struct wf_pkt *pkt)
+{
+    end(net, pkt, WF_FABRIC_CONSUMED);
+}
+
+void wf_pkt_absorb(struct wf_net *net, struct wf_pkt *pkt)
+{
+    end(net, pkt, WF_FABRIC_ABSORBED);
+}
+
+void wf_pkt_drop(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why)
+{
+    struct wf_node *node = port->node;
+
+    port->drops[why]++;
+    port->ctr[WF_PORT_DROP_FRAMES]++;
+    port->ctr[WF_PORT_DROP_BYTES] += pkt->frame_len;
+    if (why == WF_DROP_NO_HEADROOM)
+        node->net->ctr[WF_FABRIC_LOSSLESS_DROPS]++;
+    wf_digest_add(&port->digest, node->net->lc->now_ps ^ (uint64_t)why << 56, pkt->hash);
+    for (struct wf_tap *t = port->taps; t; t = t->next)
+        t->fn(t, port, pkt, WF_TAP_DROP, why);
+    if (node->ops->dropped)
+        node->ops->dropped(node, port, pkt, why);
+    end(node->net, pkt, WF_FABRIC_DROPPED);
+}
+
+uint64_t wf_net_in_flight(const struct wf_net *net)
+{
+    const uint64_t *c = net->ctr;
+
+    return c[WF_FABRIC_INJECTED] + c[WF_FABRIC_GENERATED] + c[WF_FABRIC_REPLICATED] -
+           c[WF_FABRIC_DELIVERED] - c[WF_FABRIC_CONSUMED] - c[WF_FABRIC_DROPPED] -
+           c[WF_FABRIC_ABSORBED];
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one packet type: an rte_mbuf whose private area holds struct wf_pkt. The mbuf's data is the
+ * frame without FCS: all of it (payload real), or its headers only, and then the rest is virtual
+ * and reads as zeros, with the ICRC that belongs there. Sizes: frame_len is the MAC frame with
+ * FCS, on the wire 20 bytes more.
+ *
+ * A packet ends only by deliver, consume, drop or absorb, and multiplies only by replicate; each
+ * is counted, so that a run can prove that none got lost.
+ */
+#ifndef WEFT_NET_PACKET_H
+#define WEFT_NET_PACKET_H
+
+#include <rte_mbuf.h>
+
+#include "base/counter.h"
+#include "base/list.h"
+#include "base/reason.h"
+#include "sim/lcore.h"
+#include "wire/parse.h"
+
+struct wf_port;
+
+enum {
+    WF_FCS_LEN = 4,
+    WF_WIRE_OVERHEAD = 20,     /* preamble and SFD 8, inter-packet gap 12 */
+    WF_WIRE_PREAMBLE = 8,
+    WF_FRAME_MIN = 64,         /* with FCS */
+    WF_HDR_ROOM = 128,         /* data room of a header segment */
+    WF_FULL_ROOM = 9728,       /* of a full frame: L3 MTU 9,216 and its headers fit */
+};
+
+enum wf_payload {
+    WF_PAYLOAD_NONE, /* virtual: zeros behind the headers */
+    WF_PAYLOAD_REAL, /* every byte of the frame is in the mbuf */
+};
+
+enum wf_pkt_flag {
+    WF_PKT_MARKED = 1,    /* CE was set by this fabric */
+    WF_PKT_BAD_ICRC = 2,  /* virtual payload whose ICRC is to be wrong */
+    WF_PKT_DAMAGED = 4,   /* FCS is wrong: the next receiver drops it */
+    WF_PKT_ACCOUNTED = 8, /* the switch's buffer holds it */
+    WF_PKT_REPLAYED = 16, /* read from a capture */
+};
+
+/* In the mbuf's private area, right behind struct rte_mbuf. Times: the fabric's picoseconds. */
+struct wf_pkt {
+    struct wf_event ev;     /* its arrival */
+    struct wf_fifo_node q;  /* in an egress queue */
+    struct wf_port *port;   /* where it is: the port that it came in by, or will come in by */
+    uint64_t first_bit_ps;  /* of the preamble, at that port */
+    uint64_t last_bit_ps;   /* of the FCS, at that port */
+    uint64_t ready_ps;      /* not sent before */
+    uint64_t enqueued_ps;   /* into the queue it is in or was last in */
+    uint64_t pause_mark_ps; /* the queue's paused time then */
+    uint64_t born_ps;
+    uint64_t hash;          /* of the headers as they are; what the digest sees */
+    uint64_t cookie;        /* of whoever made it: replay's record number */
+    uint32_t flow_hash;     /* of addresses, protocol, ports: ECMP */
+    uint32_t frame_len;
+    uint32_t depth_bytes;   /* bytes ahead of it when it was enqueued */
+    uint16_t flags;
+    uint8_t payload;        /* enum wf_payload */
+    uint8_t prio;           /* whom a PFC frame of the receiver stops: 802.1p priority */
+    uint8_t tc, pg, queue;
+    struct wf_parsed p;
+};
+
+/* Per-lcore context of everything in net/ and above. */
+struct wf_net {
+    struct wf_lcore *lc;
+    struct rte_mempool *hdr_pool;  /* header segments */
+    struct rte_mempool *full_pool; /* whole frames */
+    uint64_t seed;
+    bool out_of_buffers; /* a pool ran empty: an error of the run, never a drop */
+    uint64_t ctr[WF_FABRIC_CTRS];
+};
+
+static inline struct rte_mbuf *wf_pkt_mbuf(struct wf_pkt *pkt)
+{
+    return (struct rte_mbuf *)pkt - 1;
+}
+
+static inline struct wf_pkt *wf_pkt_of(struct rte_mbuf *m)
+{
+    return rte_mbuf_to_priv(m);
+}
+
+/* The bytes that are there: headers, or the whole frame without FCS. Read only. */
+static inline const uint8_t *wf_pkt_bytes(const struct wf_pkt *pkt)
+{
+    return rte_pktmbuf_mtod((const struct rte_mbuf *)pkt - 1, const uint8_t *);
+}
+
+static inline uint32_t wf_pkt_caplen(const struct wf_pkt *pkt)
+{
+    return rte_pktmbuf_data_len((const struct rte_mbuf *)pkt - 1);
+}
+
+/* Pools of at least n packets of each kind, named after `name` (unique in the process). 0/-errno */
+int wf_net_pools(struct wf_net *net, const char *name, unsigned n_hdr, unsigned n_full);
+void wf_net_pools_free(struct wf_net *net);
+/* Bytes of memory that such pools take, for EAL's -m. */
+uint64_t wf_net_pools_bytes(unsigned n_hdr, unsigned n_full);
+
+/* A new packet with `room` bytes of data to fill (contiguous). Chooses the pool. NULL when the pool
+ * is empty, and net->out_of_buffers is set. born_ps is now. */
+struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room);
+/* Parse and hash its bytes; frame_len is set, headers are there. */
+enum wf_reason wf_pkt_parse(struct wf_pkt *pkt);
+/* Headers to edit; the caller tells the digest by wf_pkt_edited(). */
+uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt);
+void wf_pkt_edited(struct wf_pkt *pkt);
+/* A copy with a header segment of its own; the payload's bytes are copied too: replication is for
+ * the few broadcasts of Ethernet. NULL as wf_pkt_new. */
+struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt);
+/* The frame without FCS as it stands on the wire, with the virtual bytes and the ICRC made real.
+ * Returns its length, at most cap bytes are written. */
+uint32_t wf_pkt_real_bytes(const struct wf_pkt *pkt, uint8_t *to, uint32_t cap);
+
+/* How packets begin (one of the two) ... */
+void wf_pkt_injected(struct wf_net *net, struct wf_pkt *pkt);
+void wf_pkt_generated(struct wf_net *net, struct wf_pkt *pkt);
+/* ... and end. deliver: to a host, model or real; consume: by a node that it was for. */
+void wf_pkt_deliver(struct wf_net *net, struct wf_pkt *pkt);
+void wf_pkt_consume(struct wf_net *net, struct wf_pkt *pkt);
+void wf_pkt_absorb(struct wf_net *net, struct wf_pkt *pkt);
+/* At a port, with a reason; counted there and seen by its taps and its digest. */
+void wf_pkt_drop(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why);
+/* Packets that have begun and not ended. */
+uint64_t wf_net_in_flight(const struct wf_net *net);
+
+#endif

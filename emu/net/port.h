@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port: eight egress queues, a transmitter, and the receiving side of a link. What may be sent
+ * now is the link layer's word (PFC, later IB credits), which queue goes first the scheduler's;
+ * both plug in here. Two events a frame and hop: its arrival at the peer, and the moment at which
+ * the transmitter may start the next one.
+ *
+ * An arrival runs at the last bit at a store-and-forward node and at hosts, and at the end of the
+ * headers at a cut-through node; MAC control frames always at the last bit.
+ */
+#ifndef WEFT_NET_PORT_H
+#define WEFT_NET_PORT_H
+
+#include "base/counter.h"
+#include "base/digest.h"
+#include "net/fault.h"
+#include "net/link.h"
+#include "net/packet.h"
+#include "net/txclock.h"
+
+enum { WF_QUEUES = 8, WF_PRIOS = 8, WF_PGS = 8 };
+enum { WF_CUT_THROUGH_BYTES = 64 }; /* preamble, and headers up to the BTH of an IPv4 frame */
+
+struct wf_node;
+struct wf_port;
+
+struct wf_queue {
+    struct wf_fifo fifo;
+    const char *name; /* "leaf0:p3.q3" */
+    bool strict;
+    uint32_t quantum; /* DWRR: bytes a round, when not strict */
+    int64_t deficit;
+    uint64_t ctr[WF_QUEUE_CTRS];
+};
+
+/* What the link layer says of a class of traffic (Ethernet: a queue; InfiniBand: a VL). */
+struct wf_ll_ops {
+    /* Earliest time at which the class may send: <= now, a later time, or WF_TIME_NEVER until the
+     * link layer kicks the port itself. */
+    uint64_t (*may_send)(const struct wf_port *port, unsigned class, uint32_t bytes);
+    void (*on_tx)(struct wf_port *port, unsigned class, const struct wf_pkt *pkt);
+    /* A MAC control frame came in; the callee ends the packet. */
+    void (*rx_control)(struct wf_port *port, struct wf_pkt *pkt);
+    /* How long the class has been stopped in all, until now. */
+    uint64_t (*paused_ps)(const struct wf_port *port, unsigned class);
+    /* Bring time counters up to now before somebody reads them. */
+    void (*settle)(struct wf_port *port);
+    void (*link_changed)(struct wf_port *port, bool up);
+};
+
+/* The queue whose head goes next (ready, allowed), or -1 and in *when_ps the earliest time at
+ * which that may change. Bookkeeping of a choice is done in it. */
+struct wf_sched_ops {
+    int (*pick)(struct wf_port *port, uint64_t *when_ps);
+};
+
+struct wf_node_ops {
+    const char *kind; /* "switch", "host", "edge" */
+    void (*rx)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt);
+    /* A queued packet begins to be sent: release its buffer, mark it. May be NULL. */
+    void (*dequeued)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt);
+    /* A packet was dropped at this node's port, after it was accounted. May be NULL. */
+    void (*dropped)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
+                    enum wf_reason why);
+    void (*link_changed)(struct wf_node *node, struct wf_port *port, bool up);
+};
+
+struct wf_node {
+    const char *name;
+    const struct wf_node_ops *ops;
+    struct wf_net *net;
+    uint32_t index;   /* in the fabric, over all nodes */
+    uint32_t entity;  /* for its own timers; its ports have theirs */
+    uint32_t seq;
+    uint16_t n_ports;
+    struct wf_port *ports;
+    bool cut_through;
+    uint8_t mac[6];
+};
+
+/* Looks at what passes a port: captures, why. Never changes anything. */
+enum wf_tap_dir { WF_TAP_RX, WF_TAP_TX, WF_TAP_DROP };
+struct wf_tap {
+    struct wf_tap *next;
+    void (*fn)(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir,
+               enum wf_reason why);
+};
+
+struct wf_port {
+    struct wf_node *node;
+    const char *name; /* "leaf0:p3" */
+    uint16_t index;
+    bool up;
+    uint32_t entity, seq;
+    struct wf_link *link;
+    struct wf_port *peer;
+    struct wf_txclock tx;
+    uint64_t busy_until_ps;
+    struct wf_event kick; /* the transmitter's next look at the queues */
+    uint32_t occupied;    /* bit per queue that holds packets */
+    struct wf_fifo control; /* MAC control frames go before everything */
+    struct wf_queue q[WF_QUEUES];
+    const struct wf_ll_ops *ll_ops;
+    void *ll;
+    const struct wf_sched_ops *sched;
+    uint32_t sched_at; /* DWRR's place */
+    struct wf_fault *faults;
+    struct wf_tap *taps;
+    struct wf_digest digest;
+    uint64_t ctr[WF_PORT_CTRS];
+    uint64_t drops[WF_DROP_COUNT];
+    uint64_t prio_ctr[WF_PRIOS][WF_PRIO_CTRS];
+    const char *prio_names[WF_PRIOS];
+};
+
+/* Queue a packet (pkt->queue, ready_ps set) and let the transmitter look. */
+void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt);
+/* Queue a MAC control frame in front of everything. */
+void wf_port_control(struct wf_port *port, struct wf_pkt *pkt);
+/* Let the transmitter look at t_ps, or earlier when it will anyway. */
+void wf_port_kick(struct wf_port *port, uint64_t t_ps);
+void wf_port_link_changed(struct wf_port *port, bool up);
+/* Bytes that wait in all its queues. */
+uint64_t wf_port_backlog(const struct wf_port *port);
+
+static inline uint64_t wf_now(const struct wf_port *port)
+{
+    return port->node->net->lc->now_ps;
+}
+
+static inline void wf_max_u64(uint64_t *max, uint64_t v)
+{
+    if (v > *max)
+        *max = v;
+}
+
+#endif

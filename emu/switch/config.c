@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/config.h"
+
+#include "eth/headroom.h"
+#include "net/link.h"
+
+#define PG(field)    offsetof(struct wf_pg_cfg, field)
+#define QUEUE(field) offsetof(struct wf_queue_cfg, field)
+#define ROW(field)   offsetof(struct wf_switch_cfg, field)
+#define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
+
+static const struct wf_key pg_rows[] = {
+    {"lossless", WF_KEY_BOOL, PG(lossless), "false",
+     .doc = "Pause the peer instead of dropping."},
+    {"xoff", WF_KEY_BYTES, PG(xoff_bytes), "200kB",
+     .doc = "Lossless: XOFF is sent when the group holds more than this at a port.",
+     .source = "assumed"},
+    {"xon", WF_KEY_BYTES, PG(xon_bytes), "auto", .may_auto = true,
+     .doc = "Lossless: XON is sent when the group is back at this; auto: xoff less two frames."},
+    {"headroom", WF_KEY_BYTES, PG(headroom_bytes), "auto", .may_auto = true,
+     .doc = "Lossless: bytes above xoff for what is still on its way.",
+     .source = "auto: the bound of 802.1Q annex N for this link"},
+    {"limit", WF_KEY_BYTES, PG(limit_bytes), "4MB",
+     .doc = "Lossy: most bytes that the group holds at a port.", .source = "assumed"},
+};
+
+static const struct wf_keyset pg_keys = {
+    .name = "pg",
+    .doc = "An ingress priority group, the same at each port.",
+    .keys = pg_rows,
+    .n_keys = COUNT(pg_rows),
+    .size = sizeof(struct wf_pg_cfg),
+};
+
+static const char *const sched_names[] = {"dwrr", "strict", NULL};
+static const char *const mark_names[] = {"dequeue", "enqueue", NULL};
+
+static const struct wf_key queue_rows[] = {
+    {"sched", WF_KEY_ENUM, QUEUE(sched), "dwrr", .names = sched_names,
+     .doc = "Strict queues go before all others, the highest first."},
+    {"weight", WF_KEY_UINT, QUEUE(weight), "10", 1, 1000, .doc = "Share among the DWRR queues."},
+    {"ecn", WF_KEY_BOOL, QUEUE(ecn.enable), "false", .doc = "Mark CE between kmin and kmax."},
+    {"kmin", WF_KEY_BYTES, QUEUE(ecn.kmin_bytes), "150kB",
+     .doc = "No packet is marked while the queue is shorter.", .source = "Cumulus RoCE default"},
+    {"kmax", WF_KEY_BYTES, QUEUE(ecn.kmax_bytes), "1500kB",
+     .doc = "Every packet is marked from this length on.", .source = "Cumulus RoCE default"},
+    {"pmax", WF_KEY_PERCENT, QUEUE(ecn.pmax_ppm), "100%",
+     .doc = "Probability of a mark just below kmax.", .source = "assumed"},
+    {"mark_at", WF_KEY_ENUM, QUEUE(mark_at), "dequeue", .names = mark_names,
+     .doc = "Which length counts: the bytes left behind a packet that leaves, or those ahead of one that comes."},
+    {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB",
+     .doc = "Lossy packets that would make the queue longer are dropped.", .source = "assumed"},
+};
+
+static const struct wf_keyset queue_keys = {
+    .name = "queue",
+    .doc = "An egress queue, the same at each port.",
+    .keys = queue_rows,
+    .n_keys = COUNT(queue_rows),
+    .size = sizeof(struct wf_queue_cfg),
+};
+
+static const char *const forwarding_names[] = {"routed", "l2", NULL};
+static const char *const trust_names[] = {"dscp", "pcp", NULL};
+static const char *const mode_names[] = {"store_and_forward", "cut_through", NULL};
+
+static const struct wf_key rows[] = {
+    {"forwarding", WF_KEY_ENUM, ROW(forwarding), "routed", .names = forwarding_names,
+     .doc = "routed: each leaf is a subnet with a gateway, ECMP between leaves. l2: one broadcast domain."},
+    {"mode", WF_KEY_ENUM, ROW(mode), "store_and_forward", .names = mode_names,
+     .doc = "When a frame may leave: after its last bit, or after its headers."},
+    {"latency", WF_KEY_TIME, ROW(latency_ps), "500ns", 0, WF_PS_PER_S,
+     .doc = "From the last bit in (cut-through: the headers) to the first bit out.",
+     .source = "assumed"},
+    {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB",
+     .doc = "Packet buffer of the whole switch.", .source = "assumed"},
+    {"trust", WF_KEY_ENUM, ROW(trust), "dscp", .names = trust_names,
+     .doc = "What decides a packet's traffic class."},
+    {"dscp_to_tc", WF_KEY_MAP, ROW(dscp_to_tc), "d: d / 8", .max = 7, .count = 64,
+     .doc = "DSCP to traffic class."},
+    {"pcp_to_tc", WF_KEY_MAP, ROW(pcp_to_tc), "p: p", .max = 7, .count = 8,
+     .doc = "802.1p priority to traffic class; untagged frames count as 0."},
+    {"tc_to_pg", WF_KEY_MAP, ROW(tc_to_pg), "t: t", .max = 7, .count = 8,
+     .doc = "Traffic class to ingress priority group (SONiC: TC_TO_PRIORITY_GROUP_MAP)."},
+    {"tc_to_queue", WF_KEY_MAP, ROW(tc_to_queue), "t: t", .max = 7, .count = 8,
+     .doc = "Traffic class to egress queue (SONiC: TC_TO_QUEUE_MAP)."},
+    {"pg_to_pfc_priority", WF_KEY_MAP, ROW(pg_to_pfc_priority), "g: g", .max = 7, .count = 8,
+     .doc = "Whom a full group pauses (SONiC: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, inverted)."},
+    {"pfc_priority_to_queue", WF_KEY_MAP, ROW(pfc_priority_to_queue), "p: p", .max = 7, .count = 8,
+     .doc = "What a received pause stops (SONiC: MAP_PFC_PRIORITY_TO_QUEUE)."},
+};
+
+static const struct wf_key_sub subs[] = {
+    {"pfc", &wf_pfc_keys, ROW(pfc), 0, "Priority flow control."},
+    {"pg", &pg_keys, ROW(pg), WF_PGS, "Ingress priority groups 0 to 7."},
+    {"queue", &queue_keys, ROW(queue), WF_QUEUES, "Egress queues 0 to 7."},
+};
+
+const struct wf_keyset wf_switch_keys = {
+    .name = "switch",
+    .doc = "A switch.",
+    .keys = rows,
+    .n_keys = COUNT(rows),
+    .subs = subs,
+    .n_subs = COUNT(subs),
+    .size = sizeof(struct wf_switch_cfg),
+};
+
+void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg)
+{
+    *cfg = (struct wf_switch_cfg){0};
+    wf_keyset_defaults(&wf_switch_keys, cfg);
+    for (unsigned i = 0; i < 64; i++)
+        cfg->dscp_to_tc[i] = (uint8_t)(i / 8);
+    for (unsigned i = 0; i < 8; i++) {
+        cfg->pcp_to_tc[i] = cfg->tc_to_pg[i] = cfg->tc_to_queue[i] = (uint8_t)i;
+        cfg->pg_to_pfc_priority[i] = cfg->pfc_priority_to_queue[i] = (uint8_t)i;
+    }
+}
+
+void wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
+                   uint64_t peer_response_ps, struct wf_pg_limits *out)
+{
+    struct wf_headroom_in in = {
+        .rate_bps = link->rate_bps,
+        .delay_ps = link->delay_ps,
+        .response_ps = peer_response_ps,
+        .frame_max = link->mtu + 14 + 8 + WF_FCS_LEN, /* two tags */
+    };
+
+    out->headroom_bound = wf_headroom_bytes(&in);
+    out->xoff = pg->xoff_bytes;
+    out->headroom = pg->headroom_bytes == WF_KEY_AUTO ? out->headroom_bound : pg->headroom_bytes;
+    out->xon = pg->xon_bytes;
+    if (pg->xon_bytes == WF_KEY_AUTO)
+        out->xon = out->xoff > 2ull * in.frame_max ? out->xoff - 2ull * in.frame_max : 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a user can set at a switch, and the tables of its keys. Names are SONiC's and SAI's where
+ * they have one. Here `xoff` is the threshold of a priority group's bytes at which XOFF is sent
+ * (SONiC calls the headroom's size xoff; that one is `headroom` here).
+ */
+#ifndef WEFT_SWITCH_CONFIG_H
+#define WEFT_SWITCH_CONFIG_H
+
+#include "eth/ecn.h"
+#include "eth/pfc.h"
+
+enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
+enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
+enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT };
+enum wf_mark_at { WF_MARK_DEQUEUE, WF_MARK_ENQUEUE };
+
+struct wf_pg_cfg {
+    bool lossless;
+    uint64_t xoff_bytes;     /* lossless: XOFF when the group holds more than this */
+    uint64_t xon_bytes;      /* XON when it is back at this; WF_KEY_AUTO: xoff less two frames */
+    uint64_t headroom_bytes; /* above xoff; WF_KEY_AUTO: computed from the link */
+    uint64_t limit_bytes;    /* lossy: most that the group holds */
+};
+
+struct wf_queue_cfg {
+    int sched;       /* enum wf_queue_sched */
+    uint32_t weight; /* DWRR */
+    struct wf_ecn_cfg ecn;
+    int mark_at;          /* enum wf_mark_at */
+    uint64_t limit_bytes; /* lossy packets beyond are dropped */
+};
+
+struct wf_switch_cfg {
+    int forwarding; /* enum wf_forwarding */
+    int mode;            /* 0 store_and_forward, 1 cut_through */
+    uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
+    uint64_t buffer_bytes;
+    int trust; /* enum wf_trust */
+    uint8_t dscp_to_tc[64];
+    uint8_t pcp_to_tc[8];
+    uint8_t tc_to_pg[8];
+    uint8_t tc_to_queue[8];
+    uint8_t pg_to_pfc_priority[8];    /* whom do I pause */
+    uint8_t pfc_priority_to_queue[8]; /* what does a received pause stop */
+    struct wf_pfc_cfg pfc;
+    struct wf_pg_cfg pg[WF_PGS];
+    struct wf_queue_cfg queue[WF_QUEUES];
+};
+
+extern const struct wf_keyset wf_switch_keys;
+
+/* The defaults of the tables, and of the maps: DSCP d to class d / 8, all else one to one. */
+void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg);
+
+/* A group's thresholds at a port once "auto" is resolved. frame_max: longest frame with FCS. */
+struct wf_pg_limits {
+    uint64_t xoff, xon, headroom;
+    uint64_t headroom_bound; /* least headroom that can't lose anything */
+};
+struct wf_link_cfg;
+void wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
+                   uint64_t peer_response_ps, struct wf_pg_limits *out);
+
+#endif
