@@ -11,7 +11,7 @@ uint64_t wf_pfc_response_ps(uint64_t rate_bps)
     static const struct {
         uint64_t gbps;
         uint32_t quanta;
-    } rows[] = {{1, 2},     {10, 67},   {25, 80},   {40, 118},  {50, 147},
+    } rows[] = {{1, 2},     {10, 67},   {25, 80},   {40, 118}, {50, 147},
                 {100, 394}, {200, 453}, {400, 905}, {800, 905}};
     uint32_t quanta = rows[0].quanta;
 

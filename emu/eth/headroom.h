@@ -10,9 +10,9 @@
 
 struct wf_headroom_in {
     uint64_t rate_bps;
-    uint64_t delay_ps;         /* one way */
-    uint64_t response_ps;      /* of the peer */
-    uint32_t frame_max;        /* longest frame with FCS, both directions */
+    uint64_t delay_ps;    /* one way */
+    uint64_t response_ps; /* of the peer */
+    uint32_t frame_max;   /* longest frame with FCS, both directions */
 };
 
 /* Time that a peer may take to stop: quanta by speed (802.3 31B.3.7), of 512 bit times. */

@@ -33,7 +33,7 @@ uint64_t wf_pfc_quanta_ps(const struct wf_port *port, uint64_t n)
     return wf_txclock_span(&port->tx, n * 512);
 }
 
-static void pause_settle(struct wf_pause *p, uint64_t now)
+static void hold_settle(struct wf_hold *p, uint64_t now)
 {
     uint64_t a = p->settled_ps > p->from_ps ? p->settled_ps : p->from_ps;
     uint64_t b = now < p->until_ps ? now : p->until_ps;
@@ -43,9 +43,9 @@ static void pause_settle(struct wf_pause *p, uint64_t now)
     p->settled_ps = now;
 }
 
-static void pause_set(struct wf_pause *p, uint64_t now, uint64_t from, uint64_t until)
+static void hold_set(struct wf_hold *p, uint64_t now, uint64_t from, uint64_t until)
 {
-    pause_settle(p, now);
+    hold_settle(p, now);
     if (p->until_ps > now && p->from_ps <= from) /* it goes on: only the end moves */
         from = p->from_ps;
     p->from_ps = from;
@@ -54,7 +54,7 @@ static void pause_set(struct wf_pause *p, uint64_t now, uint64_t from, uint64_t 
 
 static uint64_t pfc_may_send(const struct wf_port *port, unsigned class, uint32_t bytes)
 {
-    const struct wf_pause *p = &wf_pfc_of(port)->queue[class];
+    const struct wf_hold *p = &wf_pfc_of(port)->queue[class];
     uint64_t now = wf_now(port);
 
     return now >= p->from_ps && now < p->until_ps ? p->until_ps : now;
@@ -66,15 +66,15 @@ static void pfc_on_tx(struct wf_port *port, unsigned class, const struct wf_pkt 
 
 static uint64_t pfc_paused_ps(const struct wf_port *port, unsigned class)
 {
-    struct wf_pause p = wf_pfc_of(port)->queue[class];
+    struct wf_hold p = wf_pfc_of(port)->queue[class];
 
-    pause_settle(&p, wf_now(port));
+    hold_settle(&p, wf_now(port));
     return p.total_ps;
 }
 
 bool wf_pfc_paused(const struct wf_port *port, unsigned prio, uint64_t *until_ps)
 {
-    const struct wf_pause *p = &wf_pfc_of(port)->prio[prio];
+    const struct wf_hold *p = &wf_pfc_of(port)->prio[prio];
     uint64_t now = wf_now(port);
 
     *until_ps = p->until_ps;
@@ -82,60 +82,63 @@ bool wf_pfc_paused(const struct wf_port *port, unsigned prio, uint64_t *until_ps
 }
 
 /* A queue stops while any of its priorities is stopped. */
-static void queue_update(struct wf_pfc *pfc, unsigned queue, uint64_t now)
+static void queue_update(struct wf_pfc_port *pfc, unsigned queue, uint64_t now)
 {
     uint64_t from = WF_TIME_NEVER, until = 0;
 
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
-        const struct wf_pause *p = &pfc->prio[prio];
+        const struct wf_hold *p = &pfc->prio[prio];
 
         if (pfc->queue_of_prio[prio] != queue || p->until_ps <= now)
             continue;
         from = p->from_ps < from ? p->from_ps : from;
         until = p->until_ps > until ? p->until_ps : until;
     }
-    pause_set(&pfc->queue[queue], now, until ? from : now, until ? until : now);
+    hold_set(&pfc->queue[queue], now, until ? from : now, until ? until : now);
     wf_port_kick(pfc->port, now);
 }
 
-static void prio_received(struct wf_pfc *pfc, unsigned prio, uint64_t quanta)
+static void prio_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
 {
     uint64_t now = wf_now(pfc->port), *ctr = pfc->port->prio_ctr[prio];
-    struct wf_pause *p = &pfc->prio[prio];
+    struct wf_hold *p = &pfc->prio[prio];
     bool was = p->until_ps > now;
 
     if (!quanta) {
         ctr[WF_PRIO_XON_RX]++;
-        pause_set(p, now, now, now);
+        hold_set(p, now, now, now);
     } else {
         ctr[was ? WF_PRIO_REFRESH_RX : WF_PRIO_XOFF_RX]++;
-        pause_set(p, now, now + pfc->response_ps, now + wf_pfc_quanta_ps(pfc->port, quanta));
+        hold_set(p, now, now + pfc->response_ps, now + wf_pfc_quanta_ps(pfc->port, quanta));
     }
     queue_update(pfc, pfc->queue_of_prio[prio], now);
 }
 
 static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
 {
-    struct wf_pfc *pfc = wf_pfc_of(port);
-    struct wf_rd r = wf_rd_of(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt));
-    struct wf_pfc_frame f;
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
+    struct wf_pfc f;
 
-    if (wf_pfc_frame_get(&r, &f)) {
-        port->ctr[WF_PORT_PFC_BAD_FRAMES]++;
-    } else if (f.opcode == WF_MAC_CONTROL_PFC) {
+    switch (wf_mac_control_get(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p, &f)) {
+    case WF_MAC_CONTROL_IS_PFC:
         port->ctr[WF_PORT_PFC_RX_FRAMES]++;
         for (unsigned prio = 0; prio < WF_PRIOS; prio++)
             if (pfc->cfg.enable && f.vector & 1u << prio)
                 prio_received(pfc, prio, f.quanta[prio]);
-    } else {
+        break;
+    case WF_MAC_CONTROL_IS_PAUSE:
         port->ctr[WF_PORT_PAUSE_RX_FRAMES]++;
         for (unsigned prio = 0; prio < WF_PRIOS && pfc->cfg.obey_pause; prio++)
             prio_received(pfc, prio, f.quanta[0]);
+        break;
+    case WF_MAC_CONTROL_IS_BAD:
+        port->ctr[WF_PORT_PFC_BAD_FRAMES]++;
+        break;
     }
     wf_pkt_consume(port->node->net, pkt);
 }
 
-static void send(struct wf_pfc *pfc, uint8_t vector, uint32_t quanta)
+static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
 {
     struct wf_port *port = pfc->port;
     struct wf_net *net = port->node->net;
@@ -158,7 +161,7 @@ static void send(struct wf_pfc *pfc, uint8_t vector, uint32_t quanta)
 
 static void refresh_event(struct wf_lcore *lc, struct wf_event *ev);
 
-static void refresh_later(struct wf_pfc *pfc)
+static void refresh_later(struct wf_pfc_port *pfc)
 {
     struct wf_port *port = pfc->port;
     uint64_t t = wf_now(port) + wf_pfc_quanta_ps(port, pfc->cfg.quanta) / 2;
@@ -170,7 +173,7 @@ static void refresh_later(struct wf_pfc *pfc)
 
 static void refresh_event(struct wf_lcore *lc, struct wf_event *ev)
 {
-    struct wf_pfc *pfc = WF_CONTAINER_OF(ev, struct wf_pfc, refresh);
+    struct wf_pfc_port *pfc = WF_CONTAINER_OF(ev, struct wf_pfc_port, refresh);
 
     for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         if (pfc->xoff_sent & 1u << prio)
@@ -181,7 +184,7 @@ static void refresh_event(struct wf_lcore *lc, struct wf_event *ev)
 
 void wf_pfc_xoff(struct wf_port *port, unsigned prio)
 {
-    struct wf_pfc *pfc = wf_pfc_of(port);
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
 
     if (pfc->xoff_sent & 1u << prio || !port->up)
         return;
@@ -192,11 +195,11 @@ void wf_pfc_xoff(struct wf_port *port, unsigned prio)
     refresh_later(pfc);
 }
 
-static void xoff_over(struct wf_pfc *pfc, unsigned prio)
+static void xoff_over(struct wf_pfc_port *pfc, unsigned prio)
 {
     struct wf_port *port = pfc->port;
 
-    pfc->xoff_sent &= (uint8_t)~(1u << prio);
+    pfc->xoff_sent &= (uint8_t) ~(1u << prio);
     port->prio_ctr[prio][WF_PRIO_PAUSING_PS] += wf_now(port) - pfc->xoff_since_ps[prio];
     if (!pfc->xoff_sent)
         wf_lcore_cancel(port->node->net->lc, &pfc->refresh);
@@ -204,7 +207,7 @@ static void xoff_over(struct wf_pfc *pfc, unsigned prio)
 
 void wf_pfc_xon(struct wf_port *port, unsigned prio)
 {
-    struct wf_pfc *pfc = wf_pfc_of(port);
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
 
     if (!(pfc->xoff_sent & 1u << prio))
         return;
@@ -215,11 +218,11 @@ void wf_pfc_xon(struct wf_port *port, unsigned prio)
 
 static void pfc_settle(struct wf_port *port)
 {
-    struct wf_pfc *pfc = wf_pfc_of(port);
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
     uint64_t now = wf_now(port);
 
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
-        pause_settle(&pfc->prio[prio], now);
+        hold_settle(&pfc->prio[prio], now);
         port->prio_ctr[prio][WF_PRIO_PAUSED_PS] = pfc->prio[prio].total_ps;
         if (pfc->xoff_sent & 1u << prio) {
             port->prio_ctr[prio][WF_PRIO_PAUSING_PS] += now - pfc->xoff_since_ps[prio];
@@ -231,18 +234,18 @@ static void pfc_settle(struct wf_port *port)
 /* A link that goes down forgets all pauses, in both directions. */
 static void pfc_link_changed(struct wf_port *port, bool up)
 {
-    struct wf_pfc *pfc = wf_pfc_of(port);
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
     uint64_t now = wf_now(port);
 
     if (up)
         return;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
-        pause_set(&pfc->prio[prio], now, now, now);
+        hold_set(&pfc->prio[prio], now, now, now);
         if (pfc->xoff_sent & 1u << prio)
             xoff_over(pfc, prio);
     }
     for (unsigned queue = 0; queue < WF_QUEUES; queue++)
-        pause_set(&pfc->queue[queue], now, now, now);
+        hold_set(&pfc->queue[queue], now, now, now);
 }
 
 const struct wf_ll_ops wf_pfc_ops = {
@@ -257,7 +260,7 @@ const struct wf_ll_ops wf_pfc_ops = {
 void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,
                    const uint8_t queue_of_prio[WF_PRIOS], struct wf_arena *arena)
 {
-    struct wf_pfc *pfc = WF_ARENA_NEW(arena, struct wf_pfc);
+    struct wf_pfc_port *pfc = WF_ARENA_NEW(arena, struct wf_pfc_port);
 
     pfc->port = port;
     pfc->cfg = *cfg;

@@ -3,8 +3,8 @@
  * Priority flow control at a port (802.1Q clause 36, 802.1Qbb) and 802.3x pause (802.3 annex 31B).
  * Receiving: each priority has its own timer in quanta of 512 bit times of the link; it stops the
  * queue that the priority maps to after the response delay, counts from reception, and expires.
- * Sending: XOFF with the configured quanta, refreshed at half of it while it lasts, XON as quanta 0.
- * A pause never pre-empts a frame. Left out: sending 802.3x.
+ * Sending: XOFF with the configured quanta, refreshed at half of it while it lasts, XON as quanta
+ * 0. A pause never pre-empts a frame. Left out: sending 802.3x.
  */
 #ifndef WEFT_ETH_PFC_H
 #define WEFT_ETH_PFC_H
@@ -13,28 +13,29 @@
 #include "net/port.h"
 
 struct wf_pfc_cfg {
-    bool enable;          /* obey received PFC; sending is the owner's decision */
-    bool obey_pause;      /* obey 802.3x too */
-    uint32_t quanta;      /* asked for in an XOFF */
-    uint64_t response_ps; /* from reception until the queue stops; WF_KEY_AUTO: by the link's rate */
+    bool enable;     /* obey received PFC; sending is the owner's decision */
+    bool obey_pause; /* obey 802.3x too */
+    uint32_t quanta; /* asked for in an XOFF */
+    uint64_t
+        response_ps; /* from reception until the queue stops; WF_KEY_AUTO: by the link's rate */
 };
 
 extern const struct wf_keyset wf_pfc_keys;
 
 /* An interval in which something may not send, and how long it has been so in all. */
-struct wf_pause {
+struct wf_hold {
     uint64_t from_ps, until_ps;
     uint64_t settled_ps, total_ps;
 };
 
-struct wf_pfc {
+struct wf_pfc_port {
     struct wf_port *port;
     struct wf_pfc_cfg cfg;
     uint64_t response_ps;
     uint8_t queue_of_prio[WF_PRIOS];
-    struct wf_pause prio[WF_PRIOS];   /* received */
-    struct wf_pause queue[WF_QUEUES]; /* what that means for our queues */
-    uint8_t xoff_sent;                /* bit per priority that we keep paused */
+    struct wf_hold prio[WF_PRIOS];   /* received */
+    struct wf_hold queue[WF_QUEUES]; /* what that means for our queues */
+    uint8_t xoff_sent;               /* bit per priority that we keep paused */
     uint64_t xoff_since_ps[WF_PRIOS];
     struct wf_event refresh;
 };
@@ -47,7 +48,7 @@ void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,
 /* Pause the peer's priority, or let it go on; no effect when it is so already. */
 void wf_pfc_xoff(struct wf_port *port, unsigned prio);
 void wf_pfc_xon(struct wf_port *port, unsigned prio);
-static inline struct wf_pfc *wf_pfc_of(const struct wf_port *port)
+static inline struct wf_pfc_port *wf_pfc_of(const struct wf_port *port)
 {
     return port->ll;
 }

@@ -52,8 +52,8 @@ enum wf_desc_action {
 struct wf_desc_step {
     uint64_t at_ps;
     enum wf_desc_action action;
-    uint32_t link;      /* LINK_*: index */
-    const char *where;  /* INJECT: port name, "leaf0:p3" */
+    uint32_t link;     /* LINK_*: index */
+    const char *where; /* INJECT: port name, "leaf0:p3" */
     struct wf_fault fault;
 };
 
@@ -81,12 +81,13 @@ struct wf_desc {
 /* Leaf-spine: leaves "leaf0".., spines "spine0".., hosts "h0".. filled leaf by leaf. Each leaf's
  * ports: its hosts first, then one to each spine. Links between switches follow the hosts' links.
  * Arrays come from the arena; configurations are defaults. */
-void wf_desc_leaf_spine(struct wf_desc *d, struct wf_arena *arena, uint32_t leaves,
-                        uint32_t spines, uint32_t hosts_per_leaf);
-/* Give each host without address one: 10.<leaf>.<n / 256>.<n % 256 + 1>/16, fd00:<leaf>::<n+1>/64,
- * MAC 02:00:00:00:<host + 1>, the gateway the last address of the subnet. Routed leaves are a
- * subnet each; in l2 fabrics all hosts share 10.0.0.0/16. */
-void wf_desc_address(struct wf_desc *d);
+void wf_desc_leaf_spine(struct wf_desc *d, struct wf_arena *arena, uint32_t leaves, uint32_t spines,
+                        uint32_t hosts_per_leaf);
+/* Give each host without address one. The n-th host (from 1) of a routed leaf
+ * has 10.<leaf>.0.<n>/16 with gateway 10.<leaf>.255.254 and fd00:<leaf>::<n>/64 with gateway
+ * fd00:<leaf>::ff:fffe; in an l2 fabric all hosts count on in leaf 0's subnet. MACs are 02:00:<host
+ * + 1>. */
+void wf_desc_address(struct wf_desc *d, struct wf_arena *arena);
 /* Index by name, or -1. */
 int wf_desc_find_host(const struct wf_desc *d, const char *name);
 int wf_desc_find_switch(const struct wf_desc *d, const char *name);

@@ -21,7 +21,8 @@ static const struct wf_key attach_rows[] = {
     {"devargs", WF_KEY_STRING, ATTACH(devargs), "",
      .doc = "ethdev: DPDK device arguments, such as net_memif0,role=client or a PCI address."},
     {"pfc", WF_KEY_ENUM, ATTACH(pfc), "backpressure", .names = attach_pfc_names,
-     .doc = "How a pause reaches the peer: its frames wait untouched, it gets real PFC frames, or not at all."},
+     .doc = "How a pause reaches the peer: its frames wait untouched, it gets real PFC frames, or "
+            "not at all."},
     {"fifo", WF_KEY_UINT, ATTACH(fifo_frames), "1024", 1, 65536,
      .doc = "Frames that wait for a slow peer before the edge counts as stalled."},
 };
@@ -55,7 +56,8 @@ static const struct wf_key rows[] = {
     {"mac", WF_KEY_MAC, ROW(mac), "", .doc = "MAC address; default 02:00:00:00:xx:xx by number."},
     {"ip", WF_KEY_IP, ROW(ip), "", .doc = "IPv4 address with prefix; default 10.<leaf>.0.<n>/16."},
     {"ip6", WF_KEY_IP, ROW(ip6), "", .doc = "IPv6 address; default fd00:<leaf>::<n>/64."},
-    {"gateway", WF_KEY_IP, ROW(gateway), "", .doc = "IPv4 gateway; default the subnet's last address."},
+    {"gateway", WF_KEY_IP, ROW(gateway), "",
+     .doc = "IPv4 gateway; default the subnet's last address."},
     {"gateway6", WF_KEY_IP, ROW(gateway6), "", .doc = "IPv6 gateway; default fd00:<leaf>::ffff."},
     {"dscp_to_priority", WF_KEY_MAP, ROW(dscp_to_priority), "d: d / 8", .max = 7, .count = 64,
      .doc = "DSCP to the NIC's priority (mlnx_qos: dscp2prio)."},

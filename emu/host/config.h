@@ -18,11 +18,11 @@ enum wf_attach_type {
 enum wf_attach_pfc { WF_PFC_BACKPRESSURE, WF_PFC_HONOUR, WF_PFC_IGNORE };
 
 struct wf_attach_cfg {
-    int type;            /* enum wf_attach_type */
-    const char *path;    /* vhost_user: socket; NULL: <run dir>/<host>.vhost */
-    const char *iface;   /* af_packet: interface name */
-    const char *devargs; /* ethdev */
-    int pfc;             /* enum wf_attach_pfc */
+    int type;             /* enum wf_attach_type */
+    const char *path;     /* vhost_user: socket; NULL: <run dir>/<host>.vhost */
+    const char *iface;    /* af_packet: interface name */
+    const char *devargs;  /* ethdev */
+    int pfc;              /* enum wf_attach_pfc */
     uint32_t fifo_frames; /* frames that wait for the peer before the edge stalls */
 };
 
@@ -33,7 +33,7 @@ struct wf_place_cfg {
 };
 
 struct wf_host_cfg {
-    uint32_t mtu; /* L3 bytes */
+    uint32_t mtu;   /* L3 bytes */
     uint8_t mac[6]; /* all zero: given by the fabric */
     struct wf_ip_prefix ip, ip6, gateway, gateway6;
     struct wf_pfc_cfg pfc;
@@ -54,8 +54,8 @@ struct wf_flow_cfg {
     uint64_t window_bytes; /* most payload in flight */
     uint64_t start_ps;
     uint32_t dscp;
-    int ecn;               /* 0 not_ect, 1 ect */
-    uint64_t rate_bps;     /* pace at most this; 0: line rate */
+    int ecn;                 /* 0 not_ect, 1 ect */
+    uint64_t rate_bps;       /* pace at most this; 0: line rate */
     uint64_t ack_timeout_ps; /* local ACK timeout */
     uint32_t retries;        /* of a timeout or NAK without progress, then the flow fails */
 };

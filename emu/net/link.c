@@ -11,7 +11,8 @@ static const struct wf_key rows[] = {
     {"delay", WF_KEY_TIME, ROW(delay_ps), "500ns", 0, WF_PS_PER_S,
      .doc = "Propagation delay of each direction, about 5 ns a metre."},
     {"mtu", WF_KEY_UINT, ROW(mtu), "9216", 68, 9600,
-     .doc = "Longest L3 packet in bytes, as Linux means it; a longer one is dropped at the egress."},
+     .doc =
+         "Longest L3 packet in bytes, as Linux means it; a longer one is dropped at the egress."},
     {"loss", WF_KEY_FRACTION, ROW(loss), "0",
      .doc = "Share of frames lost on the link, at random: such as 1/1000."},
     {"corrupt", WF_KEY_FRACTION, ROW(corrupt), "0",

@@ -14,8 +14,8 @@
 
 struct wf_link_cfg {
     uint64_t rate_bps;
-    uint64_t delay_ps; /* propagation */
-    uint32_t mtu;      /* L3 bytes, as Linux means it */
+    uint64_t delay_ps;          /* propagation */
+    uint32_t mtu;               /* L3 bytes, as Linux means it */
     struct wf_fraction loss;    /* share of frames lost, at random */
     struct wf_fraction corrupt; /* share of frames damaged (wrong FCS at the receiver) */
 };

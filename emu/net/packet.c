@@ -18,8 +18,7 @@ static struct rte_mempool *pool(const char *name, const char *kind, unsigned n, 
     char full[RTE_MEMPOOL_NAMESIZE];
 
     snprintf(full, sizeof(full), "%.16s_%s", name, kind);
-    return rte_pktmbuf_pool_create(full, n, n > 2 * CACHE ? CACHE : 0, PRIV, room,
-                                   SOCKET_ID_ANY);
+    return rte_pktmbuf_pool_create(full, n, n > 2 * CACHE ? CACHE : 0, PRIV, room, SOCKET_ID_ANY);
 }
 
 int wf_net_pools(struct wf_net *net, const char *name, unsigned n_hdr, unsigned n_full)
@@ -130,10 +129,10 @@ uint32_t wf_pkt_real_bytes(const struct wf_pkt *pkt, uint8_t *to, uint32_t cap)
     uint8_t tail[WF_ICRC_LEN];
 
     memcpy(to, wf_pkt_bytes(pkt), have < cap ? have : cap);
-    if (pkt->payload == WF_PAYLOAD_REAL || have >= cap)
+    if (have >= len || have >= cap)
         return len;
     memset(to + have, 0, (len < cap ? len : cap) - have);
-    if (!(pkt->p.flags & WF_P_BTH) || !pkt->p.icrc_off)
+    if (pkt->payload == WF_PAYLOAD_REAL || !(pkt->p.flags & WF_P_BTH) || !pkt->p.icrc_off)
         return len;
     icrc = wf_icrc_of(wf_pkt_bytes(pkt), have, &pkt->p);
     if (pkt->flags & WF_PKT_BAD_ICRC)
@@ -183,8 +182,6 @@ void wf_pkt_drop(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why)
     port->drops[why]++;
     port->ctr[WF_PORT_DROP_FRAMES]++;
     port->ctr[WF_PORT_DROP_BYTES] += pkt->frame_len;
-    if (why == WF_DROP_NO_HEADROOM)
-        node->net->ctr[WF_FABRIC_LOSSLESS_DROPS]++;
     wf_digest_add(&port->digest, node->net->lc->now_ps ^ (uint64_t)why << 56, pkt->hash);
     for (struct wf_tap *t = port->taps; t; t = t->next)
         t->fn(t, port, pkt, WF_TAP_DROP, why);

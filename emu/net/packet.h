@@ -23,11 +23,11 @@ struct wf_port;
 
 enum {
     WF_FCS_LEN = 4,
-    WF_WIRE_OVERHEAD = 20,     /* preamble and SFD 8, inter-packet gap 12 */
+    WF_WIRE_OVERHEAD = 20, /* preamble and SFD 8, inter-packet gap 12 */
     WF_WIRE_PREAMBLE = 8,
-    WF_FRAME_MIN = 64,         /* with FCS */
-    WF_HDR_ROOM = 128,         /* data room of a header segment */
-    WF_FULL_ROOM = 9728,       /* of a full frame: L3 MTU 9,216 and its headers fit */
+    WF_FRAME_MIN = 64,   /* with FCS */
+    WF_HDR_ROOM = 128,   /* data room of a header segment */
+    WF_FULL_ROOM = 9728, /* of a full frame: L3 MTU 9,216 and its headers fit */
 };
 
 enum wf_payload {
@@ -54,15 +54,16 @@ struct wf_pkt {
     uint64_t enqueued_ps;   /* into the queue it is in or was last in */
     uint64_t pause_mark_ps; /* the queue's paused time then */
     uint64_t born_ps;
-    uint64_t hash;          /* of the headers as they are; what the digest sees */
-    uint64_t cookie;        /* of whoever made it: replay's record number */
-    uint32_t flow_hash;     /* of addresses, protocol, ports: ECMP */
+    uint64_t hash;      /* of the headers as they are; what the digest sees */
+    uint64_t cookie;    /* of whoever made it: replay's record number */
+    uint32_t flow_hash; /* of addresses, protocol, ports: ECMP */
     uint32_t frame_len;
-    uint32_t depth_bytes;   /* bytes ahead of it when it was enqueued */
+    uint32_t depth_bytes; /* bytes ahead of it when it was enqueued */
     uint16_t flags;
-    uint8_t payload;        /* enum wf_payload */
-    uint8_t prio;           /* whom a PFC frame of the receiver stops: 802.1p priority */
+    uint8_t payload; /* enum wf_payload */
+    uint8_t prio;    /* whom a PFC frame of the receiver stops: 802.1p priority */
     uint8_t tc, pg, queue;
+    bool malformed; /* lengths contradict each other: fit for bridging only */
     struct wf_parsed p;
 };
 

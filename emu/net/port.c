@@ -60,10 +60,13 @@ static void transmit(struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
     wf_digest_add(&port->digest, now, pkt->hash);
     if (port->taps)
         tap(port, pkt, WF_TAP_TX);
-    if (why)
+    if (why) {
+        port->tx_lost++;
+        pkt->port = port;
         wf_pkt_drop(port, pkt, why);
-    else
+    } else {
         to_link(port, pkt, now);
+    }
 }
 
 static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
@@ -164,8 +167,9 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
     struct wf_link *link = port->link;
 
     port->node->net->ctr[WF_FABRIC_LINK_HOPS]++;
-    if (!link->up || (link->last_down_ps && link->last_down_ps >= pkt->first_bit_ps -
-                                                                      link->cfg.delay_ps)) {
+    if (!link->up ||
+        (link->last_down_ps && link->last_down_ps >= pkt->first_bit_ps - link->cfg.delay_ps)) {
+        port->rx_lost++;
         wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         return;
     }

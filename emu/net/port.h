@@ -11,6 +11,7 @@
 #ifndef WEFT_NET_PORT_H
 #define WEFT_NET_PORT_H
 
+#include "base/arena.h"
 #include "base/counter.h"
 #include "base/digest.h"
 #include "net/fault.h"
@@ -63,18 +64,25 @@ struct wf_node_ops {
     void (*dropped)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
                     enum wf_reason why);
     void (*link_changed)(struct wf_node *node, struct wf_port *port, bool up);
+    /* Its ports and links are in place: attach link layers, schedule what is to begin. */
+    void (*ready)(struct wf_node *node, struct wf_arena *arena);
+    /* Holders of counters besides its ports': at most max are written, all are counted. */
+    unsigned (*counters)(struct wf_node *node, struct wf_ctr_obj *out, unsigned max);
+    /* Packets that it holds outside its ports' queues. */
+    uint64_t (*held)(const struct wf_node *node);
 };
 
 struct wf_node {
     const char *name;
     const struct wf_node_ops *ops;
     struct wf_net *net;
-    uint32_t index;   /* in the fabric, over all nodes */
-    uint32_t entity;  /* for its own timers; its ports have theirs */
+    uint32_t index;  /* in the fabric, over all nodes */
+    uint32_t entity; /* for its own timers; its ports have theirs */
     uint32_t seq;
     uint16_t n_ports;
     struct wf_port *ports;
     bool cut_through;
+    bool ignores_pause; /* an attached peer that may go on sending when told to stop */
     uint8_t mac[6];
 };
 
@@ -96,9 +104,10 @@ struct wf_port {
     struct wf_port *peer;
     struct wf_txclock tx;
     uint64_t busy_until_ps;
-    struct wf_event kick; /* the transmitter's next look at the queues */
-    uint32_t occupied;    /* bit per queue that holds packets */
-    struct wf_fifo control; /* MAC control frames go before everything */
+    uint64_t tx_lost, rx_lost; /* sent but lost on the link; lost on arrival */
+    struct wf_event kick;      /* the transmitter's next look at the queues */
+    uint32_t occupied;         /* bit per queue that holds packets */
+    struct wf_fifo control;    /* MAC control frames go before everything */
     struct wf_queue q[WF_QUEUES];
     const struct wf_ll_ops *ll_ops;
     void *ll;

@@ -14,7 +14,7 @@ struct wf_txclock {
     uint64_t rate_bps;
     uint64_t ps_per_byte; /* when that is a whole number, else 0 */
     uint64_t epoch_ps;
-    uint64_t bits; /* since the epoch */
+    uint64_t bits;   /* since the epoch */
     uint64_t end_ps; /* of the last bit taken */
 };
 

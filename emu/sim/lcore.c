@@ -8,6 +8,7 @@
 void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end_ps)
 {
     memset(lc, 0, sizeof(*lc));
+    lc->stop_ps = WF_TIME_NEVER;
     wf_clock_init(&lc->clock, paced, scale, end_ps);
 }
 
@@ -17,7 +18,7 @@ static uint64_t run_due(struct wf_lcore *lc, uint64_t limit_ps)
     struct wf_event *ev;
 
     while ((ev = wf_wheel_pop(&lc->wheel, limit_ps))) {
-        lc->now_ps = ev->t_ps;
+        lc->now_ps = lc->last_event_ps = ev->t_ps;
         if (lc->clock.paced)
             wf_clock_late(&lc->clock, ev->t_ps);
         ev->fn(lc, ev);
@@ -33,8 +34,11 @@ static uint64_t run_due(struct wf_lcore *lc, uint64_t limit_ps)
 uint64_t wf_lcore_turn(struct wf_lcore *lc)
 {
     uint64_t limit_ps = wf_clock_pace(&lc->clock, lc->now_ps);
-    uint64_t n = run_due(lc, limit_ps);
+    uint64_t n;
 
+    if (limit_ps > lc->stop_ps)
+        limit_ps = lc->stop_ps;
+    n = run_due(lc, limit_ps);
     lc->events += n;
     atomic_store_explicit(&lc->next_ps, wf_wheel_next_ps(&lc->wheel), memory_order_relaxed);
     atomic_store_explicit(&lc->published_ps, lc->now_ps, memory_order_release);

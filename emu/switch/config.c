@@ -10,8 +10,7 @@
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
 static const struct wf_key pg_rows[] = {
-    {"lossless", WF_KEY_BOOL, PG(lossless), "false",
-     .doc = "Pause the peer instead of dropping."},
+    {"lossless", WF_KEY_BOOL, PG(lossless), "false", .doc = "Pause the peer instead of dropping."},
     {"xoff", WF_KEY_BYTES, PG(xoff_bytes), "200kB",
      .doc = "Lossless: XOFF is sent when the group holds more than this at a port.",
      .source = "assumed"},
@@ -47,7 +46,8 @@ static const struct wf_key queue_rows[] = {
     {"pmax", WF_KEY_PERCENT, QUEUE(ecn.pmax_ppm), "100%",
      .doc = "Probability of a mark just below kmax.", .source = "assumed"},
     {"mark_at", WF_KEY_ENUM, QUEUE(mark_at), "dequeue", .names = mark_names,
-     .doc = "Which length counts: the bytes left behind a packet that leaves, or those ahead of one that comes."},
+     .doc = "Which length counts: the bytes left behind a packet that leaves, or those ahead of "
+            "one that comes."},
     {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB",
      .doc = "Lossy packets that would make the queue longer are dropped.", .source = "assumed"},
 };
@@ -66,14 +66,15 @@ static const char *const mode_names[] = {"store_and_forward", "cut_through", NUL
 
 static const struct wf_key rows[] = {
     {"forwarding", WF_KEY_ENUM, ROW(forwarding), "routed", .names = forwarding_names,
-     .doc = "routed: each leaf is a subnet with a gateway, ECMP between leaves. l2: one broadcast domain."},
+     .doc = "routed: each leaf is a subnet with a gateway, ECMP between leaves. l2: one broadcast "
+            "domain."},
     {"mode", WF_KEY_ENUM, ROW(mode), "store_and_forward", .names = mode_names,
      .doc = "When a frame may leave: after its last bit, or after its headers."},
     {"latency", WF_KEY_TIME, ROW(latency_ps), "500ns", 0, WF_PS_PER_S,
      .doc = "From the last bit in (cut-through: the headers) to the first bit out.",
      .source = "assumed"},
-    {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB",
-     .doc = "Packet buffer of the whole switch.", .source = "assumed"},
+    {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB", .doc = "Packet buffer of the whole switch.",
+     .source = "assumed"},
     {"trust", WF_KEY_ENUM, ROW(trust), "dscp", .names = trust_names,
      .doc = "What decides a packet's traffic class."},
     {"dscp_to_tc", WF_KEY_MAP, ROW(dscp_to_tc), "d: d / 8", .max = 7, .count = 64,

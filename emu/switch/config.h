@@ -13,6 +13,7 @@
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
 enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT };
+enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
 enum wf_mark_at { WF_MARK_DEQUEUE, WF_MARK_ENQUEUE };
 
 struct wf_pg_cfg {
@@ -27,13 +28,14 @@ struct wf_queue_cfg {
     int sched;       /* enum wf_queue_sched */
     uint32_t weight; /* DWRR */
     struct wf_ecn_cfg ecn;
-    int mark_at;          /* enum wf_mark_at */
+    int mark_at;          /* enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
+enum wf_mark_at */
     uint64_t limit_bytes; /* lossy packets beyond are dropped */
 };
 
 struct wf_switch_cfg {
-    int forwarding; /* enum wf_forwarding */
-    int mode;            /* 0 store_and_forward, 1 cut_through */
+    int forwarding;      /* enum wf_forwarding */
+    int mode;            /* enum wf_mode */
     uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
     uint64_t buffer_bytes;
     int trust; /* enum wf_trust */

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a description to a fabric: nodes, ports, links, graph, addresses, counters' holders.
+ */
+#include <errno.h>
+#include <rte_lcore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "host/host.h"
+
+enum { FULL_FRAMES_MIN = 64, HDR_PACKETS_MIN = 8192, HDR_PACKETS_PER_PORT = 24 };
+
+/* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
+static unsigned hdr_packets(const struct wf_desc *d)
+{
+    uint64_t n = HDR_PACKETS_MIN + (uint64_t)d->n_links * 2 * HDR_PACKETS_PER_PORT;
+
+    for (uint32_t i = 0; i < d->n_flows; i++) {
+        const struct wf_flow_cfg *c = &d->flows[i].cfg;
+        uint64_t bytes =
+            c->window_bytes < c->size_bytes * c->count ? c->window_bytes : c->size_bytes * c->count;
+
+        n += 2 * (bytes / c->path_mtu + 4);
+    }
+    return n < 1u << 26 ? (unsigned)n : 1u << 26;
+}
+
+static unsigned full_frames(const struct wf_fabric_opts *opts)
+{
+    return opts->full_frames + FULL_FRAMES_MIN;
+}
+
+uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)
+{
+    return wf_net_pools_bytes(hdr_packets(d), full_frames(opts));
+}
+
+static struct wf_node *end_node(struct wf_fabric *f, struct wf_desc_end e)
+{
+    return e.is_host ? wf_fabric_host(f, e.index) : wf_fabric_switch(f, e.index);
+}
+
+static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts)
+{
+    const struct wf_desc *d = f->desc;
+
+    f->n_nodes = d->n_switches + d->n_hosts;
+    f->nodes = WF_ARENA_ARRAY(&f->arena, struct wf_node *, f->n_nodes + 1);
+    for (uint32_t i = 0; i < d->n_switches; i++) {
+        struct wf_switch *sw = WF_ARENA_NEW(&f->arena, struct wf_switch);
+        uint8_t mac[6] = {2, 0x77, 0x66, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i};
+
+        sw->node.ops = &wf_switch_ops;
+        sw->node.name = d->switches[i].name;
+        memcpy(sw->node.mac, mac, 6);
+        sw->cfg = d->switches[i].cfg;
+        sw->sw = i;
+        sw->graph = &f->graph;
+        sw->addr = &f->addr;
+        f->nodes[i] = &sw->node;
+    }
+    for (uint32_t i = 0; i < d->n_hosts; i++) {
+        struct wf_node *node = opts->make_host ? opts->make_host(opts->arg, f, i) : NULL;
+
+        if (!node)
+            node = wf_host_new(&f->arena, &d->hosts[i].cfg);
+        node->name = d->hosts[i].name;
+        memcpy(node->mac, d->hosts[i].cfg.mac, 6);
+        f->nodes[d->n_switches + i] = node;
+    }
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        f->nodes[i]->index = i;
+        f->nodes[i]->net = &f->net;
+        f->nodes[i]->entity = f->next_entity++;
+    }
+}
+
+static void name_port(struct wf_fabric *f, struct wf_port *p)
+{
+    p->name = wf_arena_printf(&f->arena, "%s:p%u", p->node->name, p->index);
+    for (unsigned i = 0; i < WF_QUEUES; i++)
+        p->q[i].name = wf_arena_printf(&f->arena, "%s.q%u", p->name, i);
+    for (unsigned i = 0; i < WF_PRIOS; i++)
+        p->prio_names[i] = wf_arena_printf(&f->arena, "%s.prio%u", p->name, i);
+}
+
+static void make_ports(struct wf_fabric *f)
+{
+    const struct wf_desc *d = f->desc;
+
+    for (uint32_t i = 0; i < d->n_links; i++) {
+        end_node(f, d->links[i].a)->n_ports++;
+        end_node(f, d->links[i].b)->n_ports++;
+    }
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        struct wf_node *n = f->nodes[i];
+
+        n->ports = WF_ARENA_ARRAY(&f->arena, struct wf_port, n->n_ports ? n->n_ports : 1);
+        for (uint16_t p = 0; p < n->n_ports; p++) {
+            n->ports[p].node = n;
+            n->ports[p].index = p;
+            n->ports[p].up = true;
+            n->ports[p].entity = f->next_entity++;
+            name_port(f, &n->ports[p]);
+        }
+        n->n_ports = 0; /* counts up again as the links take their ports */
+    }
+}
+
+static void make_links(struct wf_fabric *f)
+{
+    const struct wf_desc *d = f->desc;
+
+    f->links = WF_ARENA_ARRAY(&f->arena, struct wf_link, d->n_links + 1);
+    for (uint32_t i = 0; i < d->n_links; i++) {
+        struct wf_link *l = &f->links[i];
+        struct wf_node *ends[2] = {end_node(f, d->links[i].a), end_node(f, d->links[i].b)};
+
+        l->cfg = d->links[i].cfg;
+        l->up = true;
+        for (int e = 0; e < 2; e++) {
+            l->ends[e] = &ends[e]->ports[ends[e]->n_ports++];
+            l->ends[e]->link = l;
+            wf_txclock_init(&l->ends[e]->tx, l->cfg.rate_bps);
+        }
+        l->ends[0]->peer = l->ends[1];
+        l->ends[1]->peer = l->ends[0];
+        l->name = wf_arena_printf(&f->arena, "%s-%s", l->ends[0]->name, l->ends[1]->name);
+        wf_prng_init(&l->prng, d->seed, l->name);
+    }
+}
+
+static void make_graph(struct wf_fabric *f)
+{
+    uint32_t n = f->desc->n_switches;
+
+    wf_graph_init(&f->graph, &f->arena, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct wf_node *node = f->nodes[i];
+
+        wf_graph_ports(&f->graph, &f->arena, i, node->n_ports);
+        for (uint16_t p = 0; p < node->n_ports; p++) {
+            uint32_t peer = node->ports[p].peer->node->index;
+
+            if (peer < n)
+                f->graph.nodes[i].ports[p].peer = (int32_t)peer;
+            else
+                f->graph.nodes[i].ports[p].host = (int32_t)(peer - n);
+        }
+    }
+    wf_graph_alloc(&f->graph, &f->arena);
+    wf_graph_update(&f->graph);
+}
+
+static void copy_ip(uint8_t *to, const struct wf_ip_prefix *ip, int family)
+{
+    if (ip->family == family)
+        memcpy(to, ip->addr + (family == 4 ? 12 : 0), family == 4 ? 4 : 16);
+}
+
+static void make_addresses(struct wf_fabric *f)
+{
+    const struct wf_desc *d = f->desc;
+
+    f->addr.n_hosts = d->n_hosts;
+    f->addr.hosts = WF_ARENA_ARRAY(&f->arena, struct wf_host_addr, d->n_hosts + 1);
+    for (uint32_t i = 0; i < d->n_hosts; i++) {
+        struct wf_host_addr *a = &f->addr.hosts[i];
+        const struct wf_host_cfg *c = &d->hosts[i].cfg;
+        struct wf_node *node = wf_fabric_host(f, i);
+
+        memcpy(a->mac, c->mac, 6);
+        copy_ip(a->ip4, &c->ip, 4);
+        copy_ip(a->ip6, &c->ip6, 6);
+        copy_ip(a->gateway4, &c->gateway, 4);
+        copy_ip(a->gateway6, &c->gateway6, 6);
+        if (node->n_ports) {
+            a->sw = node->ports[0].peer->node->index;
+            a->port = node->ports[0].peer->index;
+        }
+    }
+    wf_addr_build(&f->addr, &f->arena);
+}
+
+static uint32_t port_objs(struct wf_port *p, struct wf_ctr_obj *o)
+{
+    uint32_t n = 0;
+
+    o[n++] = (struct wf_ctr_obj){p->name, &wf_ctrs_port, p->ctr};
+    o[n++] = (struct wf_ctr_obj){p->name, &wf_ctrs_drop, p->drops};
+    for (unsigned i = 0; i < WF_PRIOS; i++)
+        o[n++] = (struct wf_ctr_obj){p->prio_names[i], &wf_ctrs_prio, p->prio_ctr[i]};
+    for (unsigned i = 0; i < WF_QUEUES; i++)
+        o[n++] = (struct wf_ctr_obj){p->q[i].name, &wf_ctrs_queue, p->q[i].ctr};
+    return n;
+}
+
+enum { OBJS_PER_PORT = 2 + WF_PRIOS + WF_QUEUES };
+
+static void make_objs(struct wf_fabric *f)
+{
+    uint32_t max = 1;
+
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        struct wf_node *n = f->nodes[i];
+
+        max += n->n_ports * OBJS_PER_PORT + (n->ops->counters ? n->ops->counters(n, NULL, 0) : 0);
+    }
+    f->objs = WF_ARENA_ARRAY(&f->arena, struct wf_ctr_obj, max);
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        struct wf_node *n = f->nodes[i];
+
+        for (uint16_t p = 0; p < n->n_ports; p++)
+            f->n_objs += port_objs(&n->ports[p], f->objs + f->n_objs);
+        if (n->ops->counters)
+            f->n_objs += n->ops->counters(n, f->objs + f->n_objs, max - f->n_objs);
+    }
+    f->objs[f->n_objs++] = (struct wf_ctr_obj){"fabric", &wf_ctrs_fabric, f->net.ctr};
+}
+
+static void step_event(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_fabric *f = lc->fabric;
+    const struct wf_desc_step *s = &f->desc->steps[ev - f->steps];
+
+    switch (s->action) {
+    case WF_DO_LINK_DOWN:
+    case WF_DO_LINK_UP:
+        wf_fabric_link_set(f, &f->links[s->link], s->action == WF_DO_LINK_UP);
+        break;
+    case WF_DO_INJECT:
+        wf_fabric_inject(f, wf_fabric_port(f, s->where), &s->fault);
+        break;
+    }
+}
+
+static void make_steps(struct wf_fabric *f)
+{
+    f->steps = WF_ARENA_ARRAY(&f->arena, struct wf_event, f->desc->n_steps + 1);
+    for (uint32_t i = 0; i < f->desc->n_steps; i++)
+        wf_lcore_schedule(f->lc, &f->steps[i], f->desc->steps[i].at_ps,
+                          wf_event_key(WF_ENTITY_TIMELINE, WF_EV_TIMER, i), step_event);
+}
+
+static int check_desc(const struct wf_fabric *f, struct wf_err *err)
+{
+    for (uint32_t i = 0; i < f->desc->n_steps; i++) {
+        const struct wf_desc_step *s = &f->desc->steps[i];
+
+        if (s->action == WF_DO_INJECT && !wf_fabric_port((struct wf_fabric *)f, s->where))
+            return wf_err_set(err, EINVAL, "there is no port '%s' to inject at", s->where);
+    }
+    for (uint32_t i = 0; i < f->desc->n_flows; i++) {
+        const struct wf_desc_flow *w = &f->desc->flows[i];
+
+        if (wf_fabric_host((struct wf_fabric *)f, w->from)->ops != &wf_host_ops ||
+            wf_fabric_host((struct wf_fabric *)f, w->to)->ops != &wf_host_ops)
+            return wf_err_set(err, EINVAL, "flow '%s' needs model hosts at both ends", w->name);
+    }
+    return 0;
+}
+
+static int make_pools(struct wf_fabric *f, const struct wf_fabric_opts *opts, struct wf_err *err)
+{
+    static atomic_uint serial; /* names of pools are the process's */
+    char name[24];
+    unsigned hdr = hdr_packets(f->desc), full = full_frames(opts);
+
+    snprintf(name, sizeof(name), "wf%u", atomic_fetch_add(&serial, 1));
+    if (!wf_net_pools(&f->net, name, hdr, full))
+        return 0;
+    return wf_err_set(err, ENOMEM, "no memory for %u header packets and %u full frames (%.0f MB)",
+                      hdr, full, (double)wf_net_pools_bytes(hdr, full) / 1e6);
+}
+
+int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
+                    const struct wf_fabric_opts *opts, struct wf_err *err)
+{
+    struct wf_fabric *f = calloc(1, sizeof(*f));
+    int rc;
+
+    if (!f)
+        return wf_err_set(err, ENOMEM, "out of memory");
+    f->desc = d;
+    f->next_entity = WF_ENTITY_FIRST;
+    f->lc = WF_ARENA_NEW(&f->arena, struct wf_lcore);
+    wf_lcore_init(f->lc, opts->paced, d->time_scale,
+                  d->duration_ps == WF_KEY_AUTO ? WF_TIME_NEVER : d->duration_ps);
+    f->lc->clock.slip = d->clock_slip;
+    f->lc->fabric = f;
+    f->net.lc = f->lc;
+    f->net.seed = d->seed;
+    rc = make_pools(f, opts, err);
+    if (!rc) {
+        make_nodes(f, opts);
+        make_ports(f);
+        make_links(f);
+        make_graph(f);
+        make_addresses(f);
+        rc = check_desc(f, err);
+    }
+    if (rc) {
+        wf_fabric_free(f);
+        return rc;
+    }
+    for (uint32_t i = 0; i < f->n_nodes; i++)
+        f->nodes[i]->ops->ready(f->nodes[i], &f->arena);
+    for (uint32_t i = 0; i < d->n_flows; i++)
+        wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
+                         (struct wf_host *)wf_fabric_host(f, d->flows[i].to), d->flows[i].name,
+                         &d->flows[i].cfg, i, &f->arena);
+    make_objs(f);
+    make_steps(f);
+    *out = f;
+    return 0;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What never gives, checked by walking the fabric: packets are conserved, queues and priority
+ * groups hold what they say they hold, nobody stays paused for nothing.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+
+struct walk {
+    uint64_t queued, on_wire, held;
+};
+
+static int check_queue(struct wf_port *p, unsigned qi, struct walk *w, struct wf_err *err)
+{
+    const struct wf_queue *q = &p->q[qi];
+    uint64_t bytes = 0, n = 0;
+
+    for (const struct wf_fifo_node *at = q->fifo.head; at; at = at->next, n++)
+        bytes += WF_CONTAINER_OF(at, struct wf_pkt, q)->frame_len;
+    if (bytes != q->ctr[WF_QUEUE_BYTES] || n != q->fifo.count)
+        return wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes, its packets have %" PRIu64,
+                          q->name, q->ctr[WF_QUEUE_BYTES], bytes);
+    if (n != q->ctr[WF_QUEUE_ENQ_FRAMES] - q->ctr[WF_QUEUE_TX_FRAMES] && p->up &&
+        !p->ctr[WF_PORT_LINK_DOWN_EVENTS])
+        return wf_err_set(err, EPROTO, "%s: enqueued - sent is not what waits", q->name);
+    w->queued += n;
+    return 0;
+}
+
+static int check_port(struct wf_port *p, struct walk *w, struct wf_err *err)
+{
+    uint64_t sent = p->ctr[WF_PORT_TX_FRAMES] - p->tx_lost;
+    uint64_t got = p->peer->ctr[WF_PORT_RX_FRAMES] + p->peer->rx_lost;
+    int rc = 0;
+
+    for (unsigned qi = 0; qi < WF_QUEUES && !rc; qi++)
+        rc = check_queue(p, qi, w, err);
+    if (!rc && got > sent)
+        rc = wf_err_set(err, EPROTO, "%s sent %" PRIu64 " frames, %s got %" PRIu64, p->name, sent,
+                        p->peer->name, got);
+    w->queued += p->control.count;
+    w->on_wire += sent - got;
+    return rc;
+}
+
+/* Bytes of each (ingress port, PG), summed up over the packets in the egress queues. */
+static int check_groups(struct wf_fabric *f, struct wf_switch *sw, struct wf_err *err)
+{
+    struct wf_node *n = &sw->node;
+    struct wf_arena tmp = {0};
+    uint64_t(*sum)[WF_PGS] = wf_arena_alloc(&tmp, sizeof(*sum) * n->n_ports);
+    uint64_t all = 0;
+    int rc = 0;
+
+    for (uint16_t p = 0; p < n->n_ports; p++)
+        for (unsigned q = 0; q < WF_QUEUES; q++)
+            for (const struct wf_fifo_node *at = n->ports[p].q[q].fifo.head; at; at = at->next) {
+                const struct wf_pkt *pkt = WF_CONTAINER_OF(at, struct wf_pkt, q);
+
+                if (pkt->flags & WF_PKT_ACCOUNTED) {
+                    sum[pkt->port->index][pkt->pg] += pkt->frame_len;
+                    all += pkt->frame_len;
+                }
+            }
+    for (uint16_t p = 0; p < n->n_ports && !rc; p++)
+        for (unsigned g = 0; g < WF_PGS && !rc; g++) {
+            const struct wf_pg *pg = &sw->pg[p][g];
+
+            if (sum[p][g] != pg->ctr[WF_PG_BYTES])
+                rc = wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes, its packets have %" PRIu64,
+                                pg->name, pg->ctr[WF_PG_BYTES], sum[p][g]);
+            else if (pg->xoff && pg->ctr[WF_PG_BYTES] <= pg->lim.xon)
+                rc = wf_err_set(err, EPROTO,
+                                "%s keeps its peer paused at %" PRIu64 " bytes, XON is at %" PRIu64,
+                                pg->name, sum[p][g], pg->lim.xon);
+        }
+    if (!rc && all != sw->used_bytes)
+        rc = wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes used, its packets have %" PRIu64,
+                        n->name, sw->used_bytes, all);
+    wf_arena_free(&tmp);
+    return rc;
+}
+
+int wf_fabric_check(struct wf_fabric *f, struct wf_err *err)
+{
+    struct walk w = {0};
+    uint64_t in_flight = wf_net_in_flight(&f->net);
+
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        struct wf_node *n = f->nodes[i];
+        int rc = i < f->graph.n ? check_groups(f, (struct wf_switch *)n, err) : 0;
+
+        for (uint16_t p = 0; p < n->n_ports && !rc; p++)
+            rc = check_port(&n->ports[p], &w, err);
+        if (rc)
+            return rc;
+        if (n->ops->held)
+            w.held += n->ops->held(n);
+    }
+    if (in_flight != w.queued + w.on_wire + w.held)
+        return wf_err_set(err, EPROTO,
+                          "%" PRIu64 " packets are in flight, but %" PRIu64 " wait, %" PRIu64
+                          " are on a wire and %" PRIu64 " in a node",
+                          in_flight, w.queued, w.on_wire, w.held);
+    if (f->net.out_of_buffers)
+        return wf_err_set(err, ENOBUFS, "emulator_out_of_buffers: a packet pool ran empty");
+    return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A fabric: built from a description, stepped, checked for its invariants, asked for its digest.
+ * Only fabric/ and the folders below it in the house see the whole. Several may live in a process.
+ * EAL is initialised by the program, never here.
+ */
+#ifndef WEFT_FABRIC_FABRIC_H
+#define WEFT_FABRIC_FABRIC_H
+
+#include "fabric/desc.h"
+#include "net/port.h"
+#include "switch/switch.h"
+
+struct wf_fabric;
+
+struct wf_fabric_opts {
+    bool paced;           /* live: bound to wall time */
+    unsigned full_frames; /* whole frames that attachments and replay need; 0: a few */
+    /* Hosts that are not weft's model: gives the node for host index `host`, its ops set, from the
+     * arena; NULL: use the model. May be NULL. */
+    struct wf_node *(*make_host)(void *arg, struct wf_fabric *f, uint32_t host);
+    void *arg;
+};
+
+struct wf_fabric {
+    struct wf_arena arena;
+    const struct wf_desc *desc;
+    struct wf_lcore *lc;
+    struct wf_net net;
+    struct wf_graph graph;
+    struct wf_addr_table addr;
+    struct wf_node **nodes; /* switches, then hosts */
+    uint32_t n_nodes;
+    struct wf_link *links;   /* as in the description */
+    struct wf_event *steps;  /* one a step of the description */
+    struct wf_ctr_obj *objs; /* in entity order, names as users write them */
+    uint32_t n_objs;
+    uint32_t next_entity;
+};
+
+/* -errno and *err (ENOMEM: pools, EINVAL: what the description asks for can't be built). */
+int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
+                    const struct wf_fabric_opts *opts, struct wf_err *err);
+/* Ends all packets that are left, frees everything; f may be NULL. */
+void wf_fabric_free(struct wf_fabric *f);
+/* Bytes that EAL needs for it, before EAL is there. */
+uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts);
+
+static inline struct wf_node *wf_fabric_switch(struct wf_fabric *f, uint32_t i)
+{
+    return f->nodes[i];
+}
+
+static inline struct wf_node *wf_fabric_host(struct wf_fabric *f, uint32_t i)
+{
+    return f->nodes[f->desc->n_switches + i];
+}
+
+/* Port by name ("leaf0:p3"), or NULL. */
+struct wf_port *wf_fabric_port(struct wf_fabric *f, const char *name);
+struct wf_link *wf_fabric_link(struct wf_fabric *f, const char *name);
+/* Take a link down or up now: forwarding follows at once. Call between turns or from an event. */
+void wf_fabric_link_set(struct wf_fabric *f, struct wf_link *link, bool up);
+/* Add a fault at a port's egress now; the copy lives as long as the fabric. */
+struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
+                                  const struct wf_fault *fault);
+/* Bring all time counters up to now. Call before reading counters. */
+void wf_fabric_settle(struct wf_fabric *f);
+/* The invariants of design: conservation, queue and group bytes. 0, or -EPROTO and what broke. */
+int wf_fabric_check(struct wf_fabric *f, struct wf_err *err);
+/* Digest over all entities; time and direction are in it, the machine is not. */
+struct wf_digest wf_fabric_digest(const struct wf_fabric *f);
+/* The ports that a packet of this flow hash takes from host to host, egress ports in order,
+ * hosts' included; -1 when there is no way, else how many (at most max are written). */
+int wf_fabric_path(struct wf_fabric *f, uint32_t from, uint32_t to, uint32_t flow_hash,
+                   struct wf_port **out, int max);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * weft's own host: a NIC with one port, eight queues and a response delay to PFC, and the queue
+ * pairs that xport's engine drives on it. A host answers ARP and ND for its own addresses.
+ */
+#ifndef WEFT_HOST_HOST_H
+#define WEFT_HOST_HOST_H
+
+#include "host/config.h"
+#include "net/port.h"
+
+struct wf_host;
+extern const struct wf_node_ops wf_host_ops;
+
+/* A model host's node, from the arena; name, ports, net and mac are set by the fabric. */
+struct wf_node *wf_host_new(struct wf_arena *arena, const struct wf_host_cfg *cfg);
+/* A flow: a queue pair at both ends, and its messages. After both hosts are ready. `number` counts
+ * the fabric's flows: QP numbers and UDP source ports follow from it. */
+void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
+                      const struct wf_flow_cfg *cfg, uint32_t number, struct wf_arena *arena);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where a packet goes. Routed (default): each leaf is a subnet, packets for its own MAC are routed
+ * by destination address with ECMP, the rest stays within the leaf. l2: one broadcast domain over
+ * the whole fabric; unicast paths to the scenario's hosts come from the topology, other addresses
+ * are learned at edge ports, everything else floods along one rooted tree.
+ * Left out: ageing of learned addresses, VLAN membership, multicast groups.
+ */
+#include <string.h>
+
+#include "base/digest.h"
+#include "switch/switch.h"
+#include "wire/edit.h"
+
+static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsigned port)
+{
+    return &sw->graph->nodes[sw->sw].ports[port];
+}
+
+/* Its own port when the host hangs here, else ECMP by the flow's hash with this switch's salt. */
+int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
+                        uint32_t flow_hash)
+{
+    const struct wf_hops *h = wf_next_hops(sw->graph, sw->sw, dst->sw);
+
+    if (dst->sw == sw->sw)
+        return dst->port;
+    if (!h->n)
+        return -1;
+    return h->ports[h->n == 1 ? 0 : wf_mix(flow_hash, sw->sw) % h->n];
+}
+
+static struct wf_port *towards(struct wf_switch *sw, const struct wf_host_addr *dst,
+                               const struct wf_pkt *pkt)
+{
+    int port = wf_switch_next_port(sw, dst, pkt->flow_hash);
+
+    return port < 0 ? NULL : &sw->node.ports[port];
+}
+
+static enum wf_step out_by(struct wf_visit *v, struct wf_port *out)
+{
+    if (!out)
+        return wf_switch_drop(v, WF_DROP_NO_ROUTE);
+    if (out == v->in)
+        return wf_switch_drop(v, WF_DROP_HAIRPIN);
+    v->out = out;
+    return WF_NEXT;
+}
+
+enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, bool whole_fabric)
+{
+    struct wf_port *last = NULL;
+
+    for (unsigned i = 0; i < sw->node.n_ports; i++) {
+        const struct wf_graph_port *g = graph_port(sw, i);
+        struct wf_port *out = &sw->node.ports[i];
+        struct wf_visit copy = *v;
+
+        if (out == v->in || !g->tree || !out->up || (g->host < 0 && !whole_fabric))
+            continue;
+        if (last) {
+            copy.pkt = wf_pkt_replicate(sw->node.net, v->pkt);
+            copy.out = last;
+            if (copy.pkt)
+                wf_switch_output(sw, &copy);
+        }
+        last = out;
+    }
+    if (!last)
+        return wf_switch_drop(v, WF_DROP_UNKNOWN_UNICAST);
+    v->out = last;
+    return WF_NEXT;
+}
+
+static struct wf_fdb_entry *fdb_slot(struct wf_switch *sw, const uint8_t mac[6])
+{
+    uint64_t i = wf_hash_bytes(mac, 6, 0);
+
+    for (unsigned n = 0; n < 8; n++) {
+        struct wf_fdb_entry *e = &sw->fdb[(i + n) % WF_FDB_SLOTS];
+
+        if (!e->used || !memcmp(e->mac, mac, 6))
+            return e;
+    }
+    return &sw->fdb[i % WF_FDB_SLOTS]; /* full here: the newest displaces */
+}
+
+static void learn(struct wf_switch *sw, const struct wf_port *in, const uint8_t mac[6])
+{
+    struct wf_fdb_entry *e;
+
+    if (graph_port(sw, in->index)->host < 0 || mac[0] & 1 || wf_addr_by_mac(sw->addr, mac))
+        return;
+    e = fdb_slot(sw, mac);
+    memcpy(e->mac, mac, 6);
+    e->port = in->index;
+    e->used = true;
+}
+
+static enum wf_step forward_l2(struct wf_switch *sw, struct wf_visit *v)
+{
+    const uint8_t *dst = wf_pkt_bytes(v->pkt);
+    const struct wf_host_addr *h;
+    const struct wf_fdb_entry *e;
+
+    learn(sw, v->in, dst + 6);
+    if (v->pkt->p.flags & WF_P_MULTICAST)
+        return wf_switch_flood(sw, v, true);
+    h = wf_addr_by_mac(sw->addr, dst);
+    if (h)
+        return out_by(v, towards(sw, h, v->pkt));
+    e = fdb_slot(sw, dst);
+    if (e->used && !memcmp(e->mac, dst, 6))
+        return out_by(v, &sw->node.ports[e->port]);
+    return wf_switch_flood(sw, v, true);
+}
+
+/* Within a routed leaf: what is not for the gateway goes to the leaf's own hosts. */
+static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
+{
+    const struct wf_host_addr *h;
+
+    if (graph_port(sw, v->in->index)->host < 0) /* between switches all is routed */
+        return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
+    if (v->pkt->p.flags & WF_P_MULTICAST)
+        return wf_switch_flood(sw, v, false);
+    h = wf_addr_by_mac(sw->addr, wf_pkt_bytes(v->pkt));
+    if (h && h->sw == sw->sw)
+        return out_by(v, &sw->node.ports[h->port]);
+    return h ? wf_switch_drop(v, WF_DROP_NOT_ROUTABLE) : wf_switch_flood(sw, v, false);
+}
+
+static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
+{
+    struct wf_pkt *pkt = v->pkt;
+    const uint8_t *b = wf_pkt_bytes(pkt);
+    const struct wf_host_addr *h;
+    struct wf_port *out;
+
+    if (!(pkt->p.flags & WF_P_IP))
+        return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
+    if (pkt->p.flags & WF_P_IP4 && !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), &pkt->p))
+        return wf_switch_drop(v, WF_DROP_IP_CHECKSUM);
+    h = pkt->p.flags & WF_P_IP4 ? wf_addr_by_ip4(sw->addr, b + pkt->p.l3_off + 16)
+                                : wf_addr_by_ip6(sw->addr, wf_parsed_dst6(b, &pkt->p));
+    if (!h)
+        return wf_switch_drop(v, WF_DROP_NO_ROUTE);
+    out = towards(sw, h, pkt);
+    if (!out)
+        return wf_switch_drop(v, WF_DROP_NO_ROUTE);
+    if (!wf_edit_dec_ttl(wf_pkt_hdr_rw(pkt), &pkt->p))
+        return wf_switch_drop(v, WF_DROP_TTL);
+    wf_edit_set_macs(wf_pkt_hdr_rw(pkt), &pkt->p, h->sw == sw->sw ? h->mac : out->peer->node->mac,
+                     sw->node.mac);
+    wf_pkt_edited(pkt);
+    v->out = out; /* back out of the port it came by is right for a router */
+    return WF_NEXT;
+}
+
+enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v)
+{
+    if (sw->cfg.forwarding == WF_FORWARD_L2)
+        return forward_l2(sw, v);
+    if (v->pkt->malformed)
+        return wf_switch_drop(v, WF_DROP_MALFORMED);
+    if (!memcmp(wf_pkt_bytes(v->pkt), sw->node.mac, 6))
+        return route(sw, v);
+    return bridge_in_leaf(sw, v);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The switch's pipeline: what is done to a packet, in order, as one table.
+ */
+#include "switch/switch.h"
+
+#include "eth/ets.h"
+#include "wire/edit.h"
+
+/* What no switch lets through, whatever its tables say. */
+static enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
+{
+    const uint8_t *b = wf_pkt_bytes(v->pkt);
+
+    if (!(v->pkt->p.flags & WF_P_ETH))
+        return wf_switch_drop(v, WF_DROP_MALFORMED);
+    if (!memcmp(b, b + 6, 6))
+        return wf_switch_drop(v, WF_DROP_OWN_SOURCE);
+    if (v->pkt->p.flags & WF_P_RESERVED_MAC)
+        return wf_switch_drop(v, WF_DROP_RESERVED_MAC);
+    return WF_NEXT;
+}
+
+/* Traffic class by what the port trusts, then the maps: group, queue, and whom a pause stops. */
+static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
+{
+    const struct wf_switch_cfg *c = &sw->cfg;
+    const struct wf_parsed *p = &v->pkt->p;
+    struct wf_pkt *pkt = v->pkt;
+    uint64_t *ctr;
+
+    if (c->trust == WF_TRUST_DSCP && p->flags & WF_P_IP)
+        pkt->tc = c->dscp_to_tc[p->dscp & 63];
+    else
+        pkt->tc = c->pcp_to_tc[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
+    pkt->pg = c->tc_to_pg[pkt->tc];
+    pkt->queue = c->tc_to_queue[pkt->tc];
+    pkt->prio = c->pg_to_pfc_priority[pkt->pg];
+    ctr = v->in->prio_ctr[pkt->prio];
+    ctr[WF_PRIO_RX_FRAMES]++;
+    ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
+    return WF_NEXT;
+}
+
+static enum wf_step egress_mtu(struct wf_switch *sw, struct wf_visit *v)
+{
+    uint32_t l3 = v->pkt->frame_len - WF_FCS_LEN - v->pkt->p.l3_off;
+
+    return l3 > v->out->link->cfg.mtu ? wf_switch_drop(v, WF_DROP_MTU) : WF_NEXT;
+}
+
+/* When the first bit may leave: the latency after it came in, and never so early that a faster
+ * egress would run out of bits before the last one is here. */
+static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
+{
+    struct wf_pkt *pkt = v->pkt;
+    uint64_t now = wf_now(v->in);
+    uint64_t out_ps = wf_txclock_span(&v->out->tx, (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull);
+    uint64_t ready = now + sw->cfg.latency_ps, fed = pkt->last_bit_ps + sw->cfg.latency_ps;
+
+    if (now < pkt->last_bit_ps && fed > out_ps && fed - out_ps > ready)
+        ready = fed - out_ps;
+    pkt->ready_ps = ready;
+    wf_switch_mark(sw, v->out, pkt, WF_MARK_ENQUEUE);
+    wf_port_enqueue(v->out, pkt);
+    return WF_DONE;
+}
+
+const struct wf_stage wf_switch_stages[] = {
+    {"check", check},
+    {"classify", classify},
+    {"neighbour", wf_switch_neighbour},
+    {"forward", wf_switch_forward},
+    {"mtu", egress_mtu},
+    {"admit", wf_switch_admit},
+    {"enqueue", enqueue},
+    {NULL, NULL},
+};
+
+enum { STAGE_BEHIND_FORWARD = 4 };
+
+static void run(struct wf_switch *sw, struct wf_visit *v, unsigned first)
+{
+    for (const struct wf_stage *s = &wf_switch_stages[first]; s->name; s++)
+        if (s->fn(sw, v) == WF_DONE)
+            return;
+}
+
+void wf_switch_output(struct wf_switch *sw, struct wf_visit *v)
+{
+    run(sw, v, STAGE_BEHIND_FORWARD);
+}
+
+enum wf_step wf_switch_drop(struct wf_visit *v, enum wf_reason why)
+{
+    wf_pkt_drop(v->in, v->pkt, why);
+    return WF_DONE;
+}
+
+static void switch_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
+{
+    struct wf_visit v = {.in = port, .pkt = pkt};
+
+    run((struct wf_switch *)node, &v, 0);
+}
+
+static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+
+    wf_switch_mark(sw, port, pkt, WF_MARK_DEQUEUE);
+    wf_switch_release(sw, pkt);
+}
+
+static void switch_dropped(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
+                           enum wf_reason why)
+{
+    if (pkt->flags & WF_PKT_ACCOUNTED)
+        wf_switch_release((struct wf_switch *)node, pkt);
+}
+
+const struct wf_node_ops wf_switch_ops = {
+    .kind = "switch",
+    .rx = switch_rx,
+    .dequeued = switch_dequeued,
+    .dropped = switch_dropped,
+    .ready = wf_switch_ready,
+    .counters = wf_switch_counters,
+};

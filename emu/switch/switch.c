@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/switch.h"
+
+#include "eth/ets.h"
+#include "eth/headroom.h"
+
+static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_arena *arena)
+{
+    uint64_t response = wf_pfc_response_ps(port->link->cfg.rate_bps);
+
+    port->sched = &wf_ets_ops;
+    wf_pfc_attach(port, &sw->cfg.pfc, sw->cfg.pfc_priority_to_queue, arena);
+    for (unsigned i = 0; i < WF_QUEUES; i++) {
+        port->q[i].strict = sw->cfg.queue[i].sched == WF_SCHED_STRICT;
+        port->q[i].quantum = sw->cfg.queue[i].weight * 64;
+    }
+    for (unsigned i = 0; i < WF_PGS; i++) {
+        struct wf_pg *pg = &sw->pg[port->index][i];
+
+        pg->name = wf_arena_printf(arena, "%s.pg%u", port->name, i);
+        pg->lossless = sw->cfg.pg[i].lossless;
+        pg->prio = sw->cfg.pg_to_pfc_priority[i];
+        wf_pg_resolve(&sw->cfg.pg[i], &port->link->cfg, response, &pg->lim);
+    }
+}
+
+void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+
+    node->cut_through = sw->cfg.mode == WF_MODE_CUT_THROUGH;
+    wf_prng_init(&sw->prng, node->net->seed, node->name);
+    sw->pg = wf_arena_alloc_line(arena, sizeof(*sw->pg) * node->n_ports);
+    sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
+    for (unsigned i = 0; i < node->n_ports; i++)
+        init_port(sw, &node->ports[i], arena);
+}
+
+/* Per port the groups; the ports' own counters are the fabric's to list. */
+unsigned wf_switch_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < node->n_ports; i++)
+        for (unsigned g = 0; g < WF_PGS; g++, n++)
+            if (n < max)
+                out[n] = (struct wf_ctr_obj){sw->pg[i][g].name, &wf_ctrs_pg, sw->pg[i][g].ctr};
+    return n;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A switch: the state that the stages of its pipeline share. Buffers are accounted per ingress
+ * (port, priority group) from a packet's arrival until its transmission begins.
+ */
+#ifndef WEFT_SWITCH_SWITCH_H
+#define WEFT_SWITCH_SWITCH_H
+
+#include "net/port.h"
+#include "switch/config.h"
+#include "topo/addr.h"
+#include "topo/graph.h"
+
+enum { WF_BLAMES = 4, WF_FDB_SLOTS = 256 };
+
+/* Which egress queue a priority group's bytes were waiting for when it sent XOFF. */
+struct wf_blame {
+    uint16_t port;
+    uint8_t queue;
+    uint32_t xoffs;        /* 0: unused */
+    uint32_t while_paused; /* of those: the queue was itself stopped by a received pause */
+    uint64_t paused_ps;    /* how long the peer was kept paused for it */
+};
+
+struct wf_pg {
+    const char *name; /* "leaf0:p3.pg3" */
+    struct wf_pg_limits lim;
+    bool lossless, xoff;
+    uint8_t prio;   /* whom to pause */
+    uint8_t blamed; /* the pause that lasts now is this one's */
+    uint64_t xoff_at_ps;
+    struct wf_blame blame[WF_BLAMES];
+    uint64_t ctr[WF_PG_CTRS];
+};
+
+/* A MAC address learned at an edge port (forwarding l2), besides those of the scenario. */
+struct wf_fdb_entry {
+    uint8_t mac[6];
+    uint16_t port;
+    bool used;
+};
+
+struct wf_switch {
+    struct wf_node node; /* first */
+    struct wf_switch_cfg cfg;
+    uint32_t sw; /* index in the graph */
+    const struct wf_graph *graph;
+    const struct wf_addr_table *addr;
+    struct wf_prng prng;
+    uint64_t used_bytes, used_max_bytes;
+    struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
+    struct wf_fdb_entry *fdb;
+};
+
+extern const struct wf_node_ops wf_switch_ops;
+
+/* node.ops' ready and counters: cfg, sw, graph and addr are set, name, ports and links in place. */
+void wf_switch_ready(struct wf_node *node, struct wf_arena *arena);
+unsigned wf_switch_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max);
+
+/* The pipeline, in the order of its table. A stage passes the packet on or has ended it. */
+enum wf_step { WF_NEXT, WF_DONE };
+struct wf_visit {
+    struct wf_port *in, *out;
+    struct wf_pkt *pkt;
+};
+struct wf_stage {
+    const char *name;
+    enum wf_step (*fn)(struct wf_switch *sw, struct wf_visit *v);
+};
+extern const struct wf_stage wf_switch_stages[]; /* ends with a NULL name */
+
+enum wf_step wf_switch_drop(struct wf_visit *v, enum wf_reason why);
+/* The stages behind forwarding, for a packet whose way out is known. */
+void wf_switch_output(struct wf_switch *sw, struct wf_visit *v);
+/* The egress port towards a host for a flow hash; -1 when there is no way. */
+int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
+                        uint32_t flow_hash);
+enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v);
+enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, bool whole_fabric);
+/* neighbour.c: WF_DONE when the switch answered an ARP or ND request itself. */
+enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
+/* mmu.c */
+enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
+void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
+void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
+                    enum wf_mark_at at);
+
+#endif
