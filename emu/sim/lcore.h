@@ -21,8 +21,8 @@ struct wf_lcore {
     uint64_t events; /* run so far */
     uint64_t last_event_ps;
     uint64_t stop_ps; /* no turn goes beyond: where the caller wants to look at the state */
-    uint64_t budget; /* most events of one turn, so that the caller sees signals; 0: no bound */
-    void *fabric;    /* who owns it; for the handlers of fabric/ and above */
+    uint64_t budget;  /* most events of one turn, so that the caller sees signals; 0: no bound */
+    void *fabric;     /* who owns it; for the handlers of fabric/ and above */
     _Atomic uint64_t published_ps; /* nothing before this will be sent any more */
     _Atomic uint64_t next_ps;      /* lower bound of the next event's time */
 };

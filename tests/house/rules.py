@@ -13,7 +13,7 @@ import subprocess
 # A folder of emu/ includes only itself and those on lines above it; siblings on one line don't
 # include each other. main.c and cmd_*.c stand below all of them.
 ORDER = [
-    ["base"], ["wire"], ["sim"], ["net"], ["eth", "ib"], ["switch"], ["topo"], ["xport"],
+    ["base"], ["wire"], ["sim"], ["net"], ["eth", "ib"], ["topo"], ["switch"], ["xport"],
     ["host", "inc", "nvl"], ["coll"], ["mgmt"], ["fabric"], ["attach", "cap"], ["scen"], ["ctl"],
     ["lab"],
 ]
