@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "version.h"
 
 struct command {
     const char *name, *args, *what;
@@ -15,7 +14,7 @@ struct command {
 };
 
 static const struct command commands[] = {
-
+    {NULL, NULL, NULL, NULL},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
