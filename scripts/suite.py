@@ -25,7 +25,8 @@ def count_cmocka(text):
     if not ran:
         return None
     passed = len(re.findall(r"^\[       OK \]", text, re.M))
-    skipped = sum(int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) test\(s\)", text, re.M))
+    skipped = sum(int(n) for n in re.findall(r"^\[  SKIPPED \] (?:.*: )?(\d+) test\(s\)", text,
+                                               re.M))
     return passed, ran - passed - skipped, skipped
 
 
@@ -45,7 +46,7 @@ def reasons(name, text):
              for what, why in re.findall(r"^ok - (.*?) # SKIP (.*)$", text, re.M)]
     lines = [ln.strip() for ln in text.splitlines() if ln.strip()]
     for i, line in enumerate(lines):
-        m = re.match(r"\[  SKIPPED \] (?!\d+ test)(\S+)", line)
+        m = re.match(r"\[  SKIPPED \] (?!.*\d+ test\(s\))(\S+)$", line)
         if m and i and not lines[i - 1].startswith("[  SKIPPED"):
             before = lines[i - 1]
             why = "no reason given" if before.startswith("[ RUN") else before
@@ -71,7 +72,7 @@ def judge(entry):
         said = [ln.strip() for ln in text.splitlines() if ln.strip()]
         why = [f"{name}: {said[-1] if said else 'no reason given'}"]
     cases = re.findall(r"^not ok - (.*)$", text, re.M)
-    cases += re.findall(r"^\[  FAILED  \] (?!\d+ test\(s\))(\S+)$", text, re.M)
+    cases += re.findall(r"^\[  FAILED  \] (?!.*\d+ test\(s\))(\S+)$", text, re.M)
     bad = [f"{name}: {c}" for c in dict.fromkeys(cases)]
     if failed and not bad:
         bad = [f"{name}: {result.lower()}"]

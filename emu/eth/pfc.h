@@ -4,7 +4,7 @@
  * Receiving: each priority has its own timer in quanta of 512 bit times of the link; it stops the
  * queue that the priority maps to after the response delay, counts from reception, and expires.
  * Sending: XOFF with the configured quanta, refreshed at half of it while it lasts, XON as quanta
- * 0. A pause never pre-empts a frame. Left out: sending 802.3x.
+ * 0. A pause never preempts a frame. Left out: sending 802.3x.
  */
 #ifndef WEFT_ETH_PFC_H
 #define WEFT_ETH_PFC_H
