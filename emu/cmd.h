@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The commands of the weft program, one file each, and what they share. A command gets its own
+ * name as argv[0] and returns the exit code.
+ */
+#ifndef WEFT_CMD_H
+#define WEFT_CMD_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum wf_exit {
+    WF_EXIT_PASS = 0,
+    WF_EXIT_EXPECTATION = 1, /* an expectation failed */
+    WF_EXIT_USAGE = 2,       /* bad usage or input */
+    WF_EXIT_ENVIRONMENT = 3, /* something is missing or not permitted */
+    WF_EXIT_INVARIANT = 4,   /* weft's own bug */
+    WF_EXIT_SKIPPED = 77,
+    WF_EXIT_INTERRUPTED = 130,
+};
+
+int wf_cmd_run(int argc, char **argv);
+
+/* Print "weft COMMAND: <error>" and return the code. */
+int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err);
+/* Start EAL with `bytes` for packets, without hugepages, leaving nothing behind. Once a process.
+ * `fast`: use hugepages. 0 or -errno and *err. */
+int wf_cmd_eal(uint64_t bytes, int fast, struct wf_err *err);
+void wf_cmd_eal_end(void);
+/* Set by SIGINT and SIGTERM once installed. */
+extern volatile sig_atomic_t wf_cmd_stop;
+void wf_cmd_catch_signals(void);
+
+#endif

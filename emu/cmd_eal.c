@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * EAL for the weft program: a memory size computed from the scenario, a prefix of its own, all
+ * CPUs that we may use for its one lcore, and nothing left behind. The default needs no hugepages.
+ */
+#include <errno.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+enum { OVERHEAD_MB = 48 };
+
+/* "0@(0,1)": lcore 0 may run wherever this process may. */
+static void lcore_map(char *buf, size_t len)
+{
+    size_t used = (size_t)snprintf(buf, len, "0@(");
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set) || !CPU_COUNT(&set))
+        CPU_SET(0, &set);
+    for (int i = 0, first = 1; i < CPU_SETSIZE && used < len; i++)
+        if (CPU_ISSET(i, &set)) {
+            used += (size_t)snprintf(buf + used, len - used, first ? "%d" : ",%d", i);
+            first = 0;
+        }
+    if (used < len)
+        snprintf(buf + used, len - used, ")");
+}
+
+int wf_cmd_eal(uint64_t bytes, int fast, struct wf_err *err)
+{
+    static char lcores[4096], prefix[32], mem[16];
+    char *argv[16];
+    int argc = 0;
+
+    lcore_map(lcores, sizeof(lcores));
+    snprintf(prefix, sizeof(prefix), "weft%d", (int)getpid());
+    snprintf(mem, sizeof(mem), "%u", (unsigned)((bytes >> 20) + OVERHEAD_MB));
+    argv[argc++] = "weft";
+    argv[argc++] = "--lcores";
+    argv[argc++] = lcores;
+    argv[argc++] = "--file-prefix";
+    argv[argc++] = prefix;
+    argv[argc++] = "--no-pci";
+    argv[argc++] = "--no-telemetry";
+    argv[argc++] = "--log-level=*:error";
+    argv[argc++] = fast ? "--in-memory" : "--no-huge";
+    if (!fast)
+        argv[argc++] = "--no-shconf";
+    argv[argc++] = "-m";
+    argv[argc++] = mem;
+    argv[argc] = NULL;
+    if (rte_eal_init(argc, argv) >= 0)
+        return 0;
+    return wf_err_set(err, rte_errno ? rte_errno : EIO,
+                      "DPDK's EAL did not start with %s MB of memory%s: %s", mem,
+                      fast ? " in hugepages" : "", strerror(rte_errno));
+}
+
+void wf_cmd_eal_end(void)
+{
+    rte_eal_cleanup();
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The weft program: finds the command and runs it.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+struct command {
+    const char *name, *args, *what;
+    int (*fn)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+    {NULL, NULL, NULL, NULL},
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+volatile sig_atomic_t wf_cmd_stop;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    if (wf_cmd_stop) { /* the second time the user means it */
+        signal(sig, SIG_DFL);
+        raise(sig);
+    }
+    wf_cmd_stop = 1;
+}
+
+void wf_cmd_catch_signals(void)
+{
+    struct sigaction sa = {.sa_handler = on_signal};
+
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err)
+{
+    char buf[sizeof(struct wf_err) + 64];
+
+    fprintf(stderr, "weft %s: %s\n", command, wf_err_text(err, buf, sizeof(buf)));
+    return (int)code;
+}
+
+static void help(FILE *to)
+{
+    fprintf(to,
+            "weft %s: a RoCE fabric in user space that real RDMA stacks plug into\n\n"
+            "usage: weft COMMAND ...\n\n",
+            WEFT_VERSION);
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(to, "  %-8s %-20s %s\n", commands[i].name, commands[i].args, commands[i].what);
+    fprintf(to, "\n`weft COMMAND --help` says more.\n");
+}
+
+static int unknown(const char *word)
+{
+    const char *names[N_COMMANDS];
+    struct wf_err err;
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    wf_err_set(&err, 22, "'%s' is not a command", word);
+    wf_err_suggest(&err, word, names, N_COMMANDS);
+    fprintf(stderr, "weft: %s\n", err.msg);
+    return WF_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return WF_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        help(stdout);
+        return WF_EXIT_PASS;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("weft %s\n", WEFT_VERSION);
+        return WF_EXIT_PASS;
+    }
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].fn(argc - 1, argv + 1);
+    return unknown(argv[1]);
+}
