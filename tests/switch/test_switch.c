@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "fabric/pausetree.h"
 #include "support.h"
 #include "wire/arp.h"
 #include "wire/edit.h"
@@ -655,6 +656,54 @@ static void digest_is_a_function_of_scenario_and_seed(void **state)
     assert_int_not_equal(a, run_digest(2)); /* other draws of ECN */
 }
 
+static void tight(struct wf_switch_cfg *c)
+{
+    lossless_3(c);
+    c->pg[3].xoff_bytes = 10000;
+    c->pg[3].xon_bytes = 5000;
+}
+
+/* Hosts of two leaves flood h0; h3 of leaf 1 also sends to its innocent neighbour h4. The root is
+ * leaf 0's queue to h0, and the innocent flow is a victim, since it shares h3's paused priority. */
+static void pause_tree_names_root_and_victim(void **state)
+{
+    struct wf_port *path[8];
+    struct wf_pause_tree t;
+    struct wf_fabric *f;
+    uint16_t deepest = 0;
+    int n;
+
+    leaf_spine(2, 1, 3);
+    every_switch(tight);
+    f = wft_build(&desc);
+    for (int round = 0; round < 20; round++) {
+        burst(f, 1, 0, 26, 1024, 30);
+        burst(f, 2, 0, 26, 1024, 30);
+        burst(f, 3, 0, 26, 1024, 30);
+        burst(f, 3, 4, 26, 1024, 10);
+    }
+    wft_run(f, WF_TIME_NEVER);
+    wf_pause_tree(f, &f->arena, &t);
+    assert_int_equal(t.n_roots, 1);
+    assert_string_equal(t.roots[0].port->name, "leaf0:p0");
+    assert_int_equal(t.roots[0].queue, 3);
+    assert_false(t.cycle);
+    for (uint32_t i = 0; i < t.n_edges; i++)
+        deepest = t.edges[i].depth > deepest ? t.edges[i].depth : deepest;
+    assert_int_equal(deepest, 3); /* leaf 0 stops the spine, it stops leaf 1, it stops h3 */
+    n = wf_fabric_path(f, 3, 4, 0, path, 8);
+    assert_int_equal(n, 2);
+    assert_string_equal(path[1]->name, "leaf1:p1");
+    assert_true(wf_pause_is_victim(&t, path, n, 3));
+    n = wf_fabric_path(f, 3, 0, 0, path, 8);
+    assert_int_equal(n, 4);
+    assert_false(wf_pause_is_victim(&t, path, n, 3));
+    n = wf_fabric_path(f, 4, 5, 0, path, 8);
+    assert_false(wf_pause_is_victim(&t, path, n, 3));
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -678,6 +727,7 @@ int main(void)
         cmocka_unit_test(ecmp_keeps_a_flow_on_the_path_foretold),
         cmocka_unit_test(link_down_loses_what_was_on_it_and_is_avoided),
         cmocka_unit_test(all_opcodes_pass_untouched),
+        cmocka_unit_test(pause_tree_names_root_and_victim),
         cmocka_unit_test(digest_is_a_function_of_scenario_and_seed),
     };
 
