@@ -9,7 +9,7 @@ int wf_run_init(struct wf_run *r, struct wf_fabric *f)
 {
     memset(r, 0, sizeof(*r));
     r->f = f;
-    r->look_every_ps = WF_TIME_NEVER;
+    r->look_every_ps = r->look_at_ps = WF_TIME_NEVER;
     f->lc->budget = TURN_EVENTS;
     return wf_wait_init(&r->wait);
 }
@@ -45,6 +45,8 @@ static void set_stop(struct wf_run *r)
     lc->stop_ps = limit;
     if (r->look && from < limit && r->look_every_ps < limit - from)
         lc->stop_ps = from + r->look_every_ps;
+    if (r->look && r->look_at_ps < lc->stop_ps)
+        lc->stop_ps = r->look_at_ps > lc->now_ps ? r->look_at_ps : lc->now_ps + 1;
 }
 
 static bool finished(struct wf_run *r, enum wf_run_end *how)
@@ -87,8 +89,8 @@ enum wf_run_end wf_run_loop(struct wf_run *r)
 
         set_stop(r);
         n = wf_lcore_turn(r->f->lc);
-        if (r->look && n)
-            r->look(r->arg, r->f);
+        if (r->look && (n || r->f->lc->now_ps >= r->look_at_ps))
+            r->look_at_ps = r->look(r->arg, r->f);
         work = poll_all(r, &next_ns);
         if (r->progress && wf_wall_ns() - shown_ns > PROGRESS_NS) {
             shown_ns = wf_wall_ns();

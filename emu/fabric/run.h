@@ -32,9 +32,10 @@ struct wf_run {
     const volatile sig_atomic_t *stop; /* not zero: end the run; may be NULL */
     bool stop_asked;                   /* the same, by a command */
     /* Called between turns, at least every look_every_ps of fabric time in which something
-     * happened, and at the end. May be NULL. */
-    void (*look)(void *arg, struct wf_fabric *f);
-    uint64_t look_every_ps;
+     * happened, at the time that the last call returned (WF_TIME_NEVER: no wish), and at the end.
+     * May be NULL. */
+    uint64_t (*look)(void *arg, struct wf_fabric *f);
+    uint64_t look_every_ps, look_at_ps;
     /* Called about once a second of wall time. May be NULL. */
     void (*progress)(void *arg, struct wf_fabric *f);
     void *arg;
