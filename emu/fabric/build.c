@@ -260,6 +260,9 @@ static int check_desc(const struct wf_fabric *f, struct wf_err *err)
         if (wf_fabric_host((struct wf_fabric *)f, w->from)->ops != &wf_host_ops ||
             wf_fabric_host((struct wf_fabric *)f, w->to)->ops != &wf_host_ops)
             return wf_err_set(err, EINVAL, "flow '%s' needs model hosts at both ends", w->name);
+        if (w->from == w->to || !wf_fabric_host((struct wf_fabric *)f, w->from)->n_ports ||
+            !wf_fabric_host((struct wf_fabric *)f, w->to)->n_ports)
+            return wf_err_set(err, EINVAL, "flow '%s' needs two hosts that have links", w->name);
     }
     return 0;
 }

@@ -58,9 +58,12 @@ struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
 
 void wf_fabric_settle(struct wf_fabric *f)
 {
-    for (uint32_t i = 0; i < f->n_nodes; i++)
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
         for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
             f->nodes[i]->ports[p].ll_ops->settle(&f->nodes[i]->ports[p]);
+        if (f->nodes[i]->ops->settle)
+            f->nodes[i]->ops->settle(f->nodes[i]);
+    }
 }
 
 struct wf_digest wf_fabric_digest(const struct wf_fabric *f)

@@ -1,19 +1,149 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NIC of a model host. Queue pairs follow with the transport engine.
+ * A model host as a node of the fabric: what it takes from the wire and what it refuses. Frames
+ * may come from real hosts, so nothing in them is taken for granted: address, checksum, lengths,
+ * ICRC (of real payloads), queue pair and its peer are checked in that order (IBA annex A17.4).
+ * Left out: UDP checksums (RoCEv2 sends 0), reassembly, RoCEv1.
  */
 #include "host/host.h"
 
-#include "eth/ets.h"
+#include <string.h>
 
-struct wf_host {
-    struct wf_node node; /* first */
-    struct wf_host_cfg cfg;
-};
+#include "eth/ets.h"
+#include "host/nic.h"
+#include "wire/edit.h"
+#include "wire/icrc.h"
+
+static bool has_ip(const struct wf_ip_prefix *ip, const uint8_t *addr, size_t len)
+{
+    return ip->family == (len == 4 ? 4 : 6) && !memcmp(ip->addr + 16 - len, addr, len);
+}
+
+/* Right destination, right checksum, and what it says of its length is what it has. */
+static enum wf_reason check_ip(const struct wf_host *h, const struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+    const struct wf_parsed *p = &pkt->p;
+
+    if (p->flags & WF_P_IP4 ? !has_ip(&h->cfg.ip, b + p->l3_off + 16, 4)
+                            : !has_ip(&h->cfg.ip6, wf_parsed_dst6(b, p), 16))
+        return WF_DROP_NOT_FOR_US;
+    if (p->flags & WF_P_IP4 && !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), p))
+        return WF_DROP_IP_CHECKSUM;
+    if (!(p->flags & WF_P_BTH) || p->flags & WF_P_ROCE_SHORT)
+        return WF_DROP_MALFORMED;
+    return WF_DROP_NONE;
+}
+
+static enum wf_reason check_icrc(const struct wf_pkt *pkt)
+{
+    if (pkt->payload != WF_PAYLOAD_REAL)
+        return pkt->flags & WF_PKT_BAD_ICRC ? WF_DROP_ICRC : WF_DROP_NONE;
+    return wf_icrc_check(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p) == WF_ICRC_OK
+               ? WF_DROP_NONE
+               : WF_DROP_ICRC;
+}
+
+/* A connected queue pair hears its peer only. */
+static bool from_peer(const struct wf_nic_qp *nq, const struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+
+    if (pkt->p.flags & WF_P_IP4)
+        return nq->frame.encap == WF_ROCE_V2_IP4 &&
+               !memcmp(nq->frame.dst_ip + 12, b + pkt->p.l3_off + 12, 4);
+    return nq->frame.encap == WF_ROCE_V2_IP6 &&
+           !memcmp(nq->frame.dst_ip, wf_parsed_src6(b, &pkt->p), 16);
+}
+
+static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
+{
+    const struct wf_parsed *p = &pkt->p;
+    const uint8_t *b = wf_pkt_bytes(pkt);
+    uint64_t now = nq->host->node.net->lc->now_ps;
+    struct iovec iov = {(void *)(uintptr_t)(b + p->payload_off), p->payload_len};
+    struct wf_qp_in in = {
+        .hdr = b + p->bth_off,
+        .hdr_len = wf_pkt_caplen(pkt) - p->bth_off,
+        .payload_len = p->payload_len,
+        .iov = pkt->payload == WF_PAYLOAD_REAL ? &iov : NULL,
+        .n_iov = 1,
+        .ce = p->ecn == WF_ECN_CE,
+    };
+
+    if (p->opcode == WF_OPCODE_CNP) {
+        nq->cnps++;
+        return WF_DROP_NONE;
+    }
+    switch (wf_qp_rx(&nq->qp, &in, now)) {
+    case WF_QP_TAKEN:
+    case WF_QP_DISCARDED:
+        if (p->payload_len)
+            wf_max_u64(&nq->delay_max_ps, pkt->last_bit_ps - pkt->born_ps);
+        wf_nic_qp_wake(nq);
+        return WF_DROP_NONE;
+    case WF_QP_MALFORMED:
+        return WF_DROP_MALFORMED;
+    case WF_QP_BAD_OPCODE:
+        return WF_DROP_BAD_OPCODE;
+    case WF_QP_BAD_PKEY:
+        break;
+    }
+    return WF_DROP_NO_QP;
+}
+
+static enum wf_reason rx_roce(struct wf_host *h, const struct wf_pkt *pkt)
+{
+    enum wf_reason why = check_ip(h, pkt);
+    struct wf_nic_qp *nq;
+
+    if (!why)
+        why = check_icrc(pkt);
+    if (why)
+        return why;
+    nq = wf_nic_qp_find(h, pkt->p.dqpn);
+    return nq && from_peer(nq, pkt) ? to_qp(nq, pkt) : WF_DROP_NO_QP;
+}
+
+static enum wf_reason refused(const struct wf_host *h, const struct wf_pkt *pkt)
+{
+    if (!(pkt->p.flags & WF_P_ETH) || pkt->malformed)
+        return WF_DROP_MALFORMED;
+    if (!(pkt->p.flags & WF_P_MULTICAST) && memcmp(wf_pkt_bytes(pkt), h->node.mac, 6))
+        return WF_DROP_NOT_FOR_US;
+    if (pkt->frame_len - WF_FCS_LEN - pkt->p.l3_off > h->cfg.mtu)
+        return WF_DROP_MTU;
+    return WF_DROP_NONE;
+}
 
 static void host_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
 {
-    wf_pkt_deliver(node->net, pkt);
+    struct wf_host *h = (struct wf_host *)node;
+    enum wf_reason why = refused(h, pkt);
+
+    if (!why && pkt->p.flags & WF_P_ROCEV2)
+        why = rx_roce(h, pkt);
+    else if (!why && wf_nic_reply(h, port, pkt))
+        return;
+    else if (!why && !(pkt->p.flags & WF_P_MULTICAST)) /* a broadcast is heard by all */
+        why = WF_DROP_NOT_HANDLED;
+    if (why)
+        wf_pkt_drop(port, pkt, why);
+    else
+        wf_pkt_deliver(node->net, pkt);
+}
+
+/* A frame begins to be sent: its first bit is now, and the next one may be drawn. */
+static void host_dequeued(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
+{
+    pkt->born_ps = wf_now(port);
+    wf_nic_pump((struct wf_host *)node, pkt->queue);
+}
+
+static void host_link_changed(struct wf_node *node, struct wf_port *port, bool up)
+{
+    for (unsigned prio = 0; up && prio < WF_PRIOS; prio++)
+        wf_nic_pump((struct wf_host *)node, prio);
 }
 
 static void host_ready(struct wf_node *node, struct wf_arena *arena)
@@ -29,10 +159,30 @@ static void host_ready(struct wf_node *node, struct wf_arena *arena)
     }
 }
 
+static unsigned host_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max)
+{
+    unsigned n = 0;
+
+    for (struct wf_flow *f = ((struct wf_host *)node)->flows; f; f = f->next, n++)
+        if (n < max)
+            out[n] = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr};
+    return n;
+}
+
+static void host_settle(struct wf_node *node)
+{
+    for (struct wf_flow *f = ((struct wf_host *)node)->flows; f; f = f->next)
+        wf_flow_settle(f);
+}
+
 const struct wf_node_ops wf_host_ops = {
     .kind = "host",
     .rx = host_rx,
+    .dequeued = host_dequeued,
+    .link_changed = host_link_changed,
     .ready = host_ready,
+    .counters = host_counters,
+    .settle = host_settle,
 };
 
 struct wf_node *wf_host_new(struct wf_arena *arena, const struct wf_host_cfg *cfg)
@@ -42,9 +192,4 @@ struct wf_node *wf_host_new(struct wf_arena *arena, const struct wf_host_cfg *cf
     h->node.ops = &wf_host_ops;
     h->cfg = *cfg;
     return &h->node;
-}
-
-void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
-                      const struct wf_flow_cfg *cfg, uint32_t number, struct wf_arena *arena)
-{
 }

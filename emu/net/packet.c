@@ -108,6 +108,17 @@ void wf_pkt_edited(struct wf_pkt *pkt)
                                        (uint64_t)pkt->p.ecn << 32 | pkt->p.pcp));
 }
 
+void wf_pkt_answer(struct wf_net *net, struct wf_pkt *pkt, uint32_t caplen)
+{
+    WF_ASSERT(!wf_event_pending(&pkt->ev) &&
+              (caplen <= WF_HDR_ROOM || caplen == wf_pkt_caplen(pkt)));
+    net->ctr[WF_FABRIC_CONSUMED]++;
+    net->ctr[WF_FABRIC_GENERATED]++;
+    memset(pkt, 0, sizeof(*pkt));
+    wf_pkt_trim(pkt, caplen);
+    pkt->born_ps = net->lc->now_ps;
+}
+
 struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt)
 {
     struct wf_pkt *copy = wf_pkt_new(net, wf_pkt_caplen(pkt));

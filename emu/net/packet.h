@@ -112,6 +112,17 @@ enum wf_reason wf_pkt_parse(struct wf_pkt *pkt);
 /* Headers to edit; the caller tells the digest by wf_pkt_edited(). */
 uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt);
 void wf_pkt_edited(struct wf_pkt *pkt);
+/* Only the first len bytes of data are used. */
+static inline void wf_pkt_trim(struct wf_pkt *pkt, uint32_t len)
+{
+    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
+
+    m->data_len = (uint16_t)len;
+    m->pkt_len = len;
+}
+/* The packet ends at the node that it was for, and its buffer becomes that node's answer, of
+ * caplen bytes (what it has, or at most WF_HDR_ROOM): counted as consumed and generated. */
+void wf_pkt_answer(struct wf_net *net, struct wf_pkt *pkt, uint32_t caplen);
 /* A copy with a header segment of its own; the payload's bytes are copied too: replication is for
  * the few broadcasts of Ethernet. NULL as wf_pkt_new. */
 struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt);

@@ -50,11 +50,17 @@ static enum wf_reason on_the_way(struct wf_port *port, struct wf_pkt *pkt)
     return WF_DROP_NONE;
 }
 
+/* The wire is taken from now on: before anybody hears of the frame, since a host queues its next
+ * one then. */
+static void occupy(struct wf_port *port, const struct wf_pkt *pkt, uint64_t now)
+{
+    port->busy_until_ps = wf_txclock_take(&port->tx, now, pkt->frame_len + WF_WIRE_OVERHEAD);
+}
+
 static void transmit(struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
 {
     enum wf_reason why = on_the_way(port, pkt);
 
-    port->busy_until_ps = wf_txclock_take(&port->tx, now, pkt->frame_len + WF_WIRE_OVERHEAD);
     port->ctr[WF_PORT_TX_FRAMES]++;
     port->ctr[WF_PORT_TX_BYTES] += pkt->frame_len;
     wf_digest_add(&port->digest, now, pkt->hash);
@@ -74,6 +80,7 @@ static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     struct wf_queue *q = &port->q[qi];
     struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop(&q->fifo), struct wf_pkt, q);
 
+    occupy(port, pkt, now);
     q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
     q->ctr[WF_QUEUE_TX_FRAMES]++;
     q->ctr[WF_QUEUE_TX_BYTES] += pkt->frame_len;
@@ -96,8 +103,12 @@ static void look(struct wf_port *port, uint64_t now)
 
     if (!port->up)
         return;
+    WF_ASSERT(port->busy_until_ps <= now);
     if ((n = wf_fifo_pop(&port->control))) {
-        transmit(port, WF_CONTAINER_OF(n, struct wf_pkt, q), now);
+        struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
+
+        occupy(port, pkt, now);
+        transmit(port, pkt, now);
     } else if (port->occupied) {
         qi = port->sched->pick(port, &when);
         if (qi >= 0)

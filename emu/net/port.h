@@ -58,7 +58,8 @@ struct wf_sched_ops {
 struct wf_node_ops {
     const char *kind; /* "switch", "host", "edge" */
     void (*rx)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt);
-    /* A queued packet begins to be sent: release its buffer, mark it. May be NULL. */
+    /* A queued packet begins to be sent: release its buffer, mark it, queue the next. May be NULL.
+     */
     void (*dequeued)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt);
     /* A packet was dropped at this node's port, after it was accounted. May be NULL. */
     void (*dropped)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
@@ -68,6 +69,8 @@ struct wf_node_ops {
     void (*ready)(struct wf_node *node, struct wf_arena *arena);
     /* Holders of counters besides its ports': at most max are written, all are counted. */
     unsigned (*counters)(struct wf_node *node, struct wf_ctr_obj *out, unsigned max);
+    /* Bring its counters up to now before somebody reads them. May be NULL. */
+    void (*settle)(struct wf_node *node);
     /* Packets that it holds outside its ports' queues. */
     uint64_t (*held)(const struct wf_node *node);
 };

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flows: a queue pair at either end and the messages posted on it, each when a place in the send
+ * queue is free. All messages of a flow are written to the same place of a region that has no
+ * memory behind it.
+ */
+#include <string.h>
+
+#include "base/digest.h"
+#include "host/nic.h"
+#include "switch/switch.h"
+#include "wire/edit.h"
+
+enum { QPN_FIRST = 0x11, ENTROPY_PORT = 0xc000 };
+
+static void post(struct wf_flow *f)
+{
+    struct wf_work w = {.op = WF_WORK_WRITE,
+                        .raddr = f->raddr,
+                        .rkey = f->rkey,
+                        .len = (uint32_t)f->cfg.size_bytes};
+
+    for (; f->posted < f->cfg.count; f->posted++) {
+        w.id = f->posted;
+        if (wf_qp_post(&f->tx->qp, &w))
+            return;
+    }
+}
+
+static void start_event(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_flow *f = WF_CONTAINER_OF(ev, struct wf_flow, start);
+
+    post(f);
+    wf_nic_qp_wake(f->tx);
+}
+
+void wf_flow_completed(void *arg, const struct wf_wc *wc)
+{
+    struct wf_nic_qp *nq = arg;
+    struct wf_flow *f = nq->flow;
+
+    if (wc->status == WF_WC_SUCCESS)
+        f->completed++;
+    else
+        f->failed++;
+    post(f);
+    if (f->completed == f->cfg.count)
+        f->completion_ps = nq->host->node.net->lc->now_ps - f->cfg.start_ps;
+}
+
+void wf_flow_settle(struct wf_flow *f)
+{
+    const struct wf_requester *r = &f->tx->qp.req;
+    const struct wf_responder *s = &f->rx->qp.resp;
+    uint64_t *c = f->ctr;
+
+    c[WF_FLOW_MSGS_POSTED] = f->posted;
+    c[WF_FLOW_POSTED_BYTES] = f->posted * f->cfg.size_bytes;
+    c[WF_FLOW_MSGS] = f->completed;
+    c[WF_FLOW_MSGS_FAILED] = f->failed;
+    c[WF_FLOW_START_PS] = f->cfg.start_ps;
+    c[WF_FLOW_COMPLETION_PS] = f->completion_ps;
+    c[WF_FLOW_TX_PACKETS] = r->tx_packets;
+    c[WF_FLOW_RETX_PACKETS] = r->retx_packets;
+    c[WF_FLOW_RETX_BYTES] = r->retx_bytes;
+    c[WF_FLOW_ACK_RX] = r->acks;
+    c[WF_FLOW_NAK_RX] = r->naks;
+    c[WF_FLOW_TIMEOUTS] = r->timeouts;
+    c[WF_FLOW_CNP_RX] = f->tx->cnps;
+    c[WF_FLOW_BYTES] = s->bytes;
+    c[WF_FLOW_NAK_TX] = s->naks;
+    c[WF_FLOW_DUP_RX] = s->duplicates;
+    c[WF_FLOW_CE_RX] = s->ce_packets;
+    c[WF_FLOW_DELAY_MAX_PS] = f->rx->delay_max_ps;
+}
+
+static bool same_subnet(const struct wf_ip_prefix *a, const struct wf_ip_prefix *b)
+{
+    unsigned first = a->family == 4 ? 96 : 0, bits = first + a->len;
+
+    for (unsigned i = first; i < bits; i++)
+        if ((a->addr[i / 8] ^ b->addr[i / 8]) & 0x80 >> i % 8)
+            return false;
+    return true;
+}
+
+/* Whom a frame to that host is addressed to: the host itself within a bridged network, else the
+ * router. Two hosts of one prefix on different leaves meet through the router too: it is a proxy
+ * for either. */
+static const uint8_t *next_hop_mac(const struct wf_host *from, const struct wf_host *to,
+                                   const struct wf_ip_prefix *src, const struct wf_ip_prefix *dst)
+{
+    const struct wf_node *sw = from->node.ports[0].peer->node;
+
+    if (sw->ops != &wf_switch_ops ||
+        ((const struct wf_switch *)sw)->cfg.forwarding == WF_FORWARD_L2)
+        return to->node.mac;
+    return sw == to->node.ports[0].peer->node && same_subnet(src, dst) ? to->node.mac : sw->mac;
+}
+
+static void dress(struct wf_nic_qp *nq, const struct wf_host *to, const struct wf_flow_cfg *cfg)
+{
+    const struct wf_host *h = nq->host;
+    bool v4 = h->cfg.ip.family == 4 && to->cfg.ip.family == 4;
+    const struct wf_ip_prefix *src = v4 ? &h->cfg.ip : &h->cfg.ip6;
+    const struct wf_ip_prefix *dst = v4 ? &to->cfg.ip : &to->cfg.ip6;
+    uint16_t entropy = (uint16_t)(wf_mix(nq->qp.cfg.qpn, nq->qp.cfg.dqpn) & 0x3fff);
+    struct wf_roce *f = &nq->frame;
+
+    memcpy(f->dst_mac, next_hop_mac(h, to, src, dst), 6);
+    memcpy(f->src_mac, h->node.mac, 6);
+    f->encap = v4 ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
+    memcpy(f->src_ip, src->addr, 16);
+    memcpy(f->dst_ip, dst->addr, 16);
+    f->dscp = (uint8_t)cfg->dscp;
+    f->ttl = WF_NIC_TTL;
+    f->sport = ENTROPY_PORT | entropy;
+    f->flow_label = entropy;
+    nq->prio = h->cfg.dscp_to_priority[cfg->dscp & 63] & 7;
+    nq->ecn = cfg->ecn ? WF_ECN_ECT0 : WF_ECN_NOT_ECT;
+}
+
+static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to, uint32_t number,
+                     struct wf_arena *arena)
+{
+    struct wf_prng prng;
+    struct wf_qp_cfg tx = {
+        .qpn = (QPN_FIRST + 2 * number) & WF_QPN_MASK,
+        .dqpn = (QPN_FIRST + 2 * number + 1) & WF_QPN_MASK,
+        .pkey = WF_BTH_PKEY,
+        .path_mtu = f->cfg.path_mtu,
+        .window_bytes = f->cfg.window_bytes,
+        .ack_timeout_ps = f->cfg.ack_timeout_ps,
+        .retries = f->cfg.retries,
+    };
+    struct wf_qp_cfg rx = tx;
+
+    wf_prng_init(&prng, from->node.net->seed, f->name);
+    tx.sq_psn = rx.rq_psn = (uint32_t)wf_prng_below(&prng, 1 << 24);
+    tx.rq_psn = rx.sq_psn = (uint32_t)wf_prng_below(&prng, 1 << 24);
+    rx.qpn = tx.dqpn;
+    rx.dqpn = tx.qpn;
+    f->tx = wf_nic_qp_add(from, arena, &tx);
+    f->rx = wf_nic_qp_add(to, arena, &rx);
+    f->tx->flow = f;
+    dress(f->tx, to, &f->cfg);
+    dress(f->rx, from, &f->cfg);
+    if (f->cfg.rate_bps)
+        wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
+    f->rkey = number + 1;
+    f->raddr = 0x100000000ull * (number + 1);
+    f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};
+}
+
+void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
+                      const struct wf_flow_cfg *cfg, uint32_t number, struct wf_arena *arena)
+{
+    struct wf_flow *f = WF_ARENA_NEW(arena, struct wf_flow), **at = &from->flows;
+    struct wf_node *node = &from->node;
+
+    f->name = wf_arena_printf(arena, "flow.%s", name);
+    f->cfg = *cfg;
+    make_qps(f, from, to, number, arena);
+    while (*at)
+        at = &(*at)->next;
+    *at = f;
+    wf_lcore_schedule(node->net->lc, &f->start, cfg->start_ps,
+                      wf_event_key(node->entity, WF_EV_TIMER, node->seq++), start_event);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sending side of a model NIC. Packets are drawn from the queue pairs only when the port's
+ * queue of their priority is short, round robin among those that are ready, so that a pause stops
+ * the queue pairs and not a queue behind them. Answers of a queue pair go before its requests.
+ * A paced flow's packets begin no closer than its rate allows, counted in bits on the wire.
+ * Left out: processing time, cache misses, DMA and PCIe.
+ */
+#include "host/nic.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "wire/edit.h"
+
+static uint32_t slot_of(const struct wf_host *h, uint32_t qpn)
+{
+    return qpn * 2654435761u >> 7 & h->qps_mask;
+}
+
+static void place(struct wf_host *h, struct wf_nic_qp *nq)
+{
+    uint32_t i = slot_of(h, nq->qp.cfg.qpn);
+
+    while (h->qps[i])
+        i = (i + 1) & h->qps_mask;
+    h->qps[i] = nq;
+}
+
+static void grow(struct wf_host *h, struct wf_arena *arena)
+{
+    struct wf_nic_qp **old = h->qps;
+    uint32_t n = h->qps ? h->qps_mask + 1 : 0;
+
+    h->qps_mask = n ? 2 * n - 1 : 7;
+    h->qps = WF_ARENA_ARRAY(arena, struct wf_nic_qp *, h->qps_mask + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i])
+            place(h, old[i]);
+}
+
+struct wf_nic_qp *wf_nic_qp_find(const struct wf_host *h, uint32_t qpn)
+{
+    uint32_t i = slot_of(h, qpn);
+
+    while (h->qps && h->qps[i] && h->qps[i]->qp.cfg.qpn != qpn)
+        i = (i + 1) & h->qps_mask;
+    return h->qps ? h->qps[i] : NULL;
+}
+
+static int reach(void *arg, uint32_t rkey, uint64_t va, uint64_t len, enum wf_mem_access access,
+                 uint8_t **at)
+{
+    const struct wf_nic_qp *nq = arg;
+
+    return wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
+}
+
+struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
+                                const struct wf_qp_cfg *cfg)
+{
+    struct wf_nic_qp *nq = WF_ARENA_NEW(arena, struct wf_nic_qp);
+    struct wf_wqe *sq = WF_ARENA_ARRAY(arena, struct wf_wqe, WF_NIC_SQ_LEN);
+    struct wf_qp_user user = {.arg = nq, .mem = reach, .complete = wf_flow_completed};
+
+    WF_ASSERT(!wf_qp_init(&nq->qp, cfg, &user, sq, WF_NIC_SQ_LEN));
+    nq->host = h;
+    if (2 * ++h->n_qps > h->qps_mask)
+        grow(h, arena);
+    place(h, nq);
+    return nq;
+}
+
+/* When its next request may begin by its rate. */
+static uint64_t paced_ps(const struct wf_nic_qp *nq)
+{
+    return nq->pace.rate_bps ? nq->pace.end_ps : 0;
+}
+
+static bool has_work(const struct wf_nic_qp *nq, uint64_t now)
+{
+    uint32_t len;
+
+    return wf_qp_may_answer(&nq->qp) || (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now);
+}
+
+static void timer_event(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_nic_qp *nq = WF_CONTAINER_OF(ev, struct wf_nic_qp, timer);
+
+    wf_qp_tick(&nq->qp, lc->now_ps);
+    wf_nic_qp_wake(nq);
+}
+
+/* One event serves the transport's timer and the pace. It is left where it is when it comes too
+ * early, since acknowledgements move the timer all the time. */
+static void set_timer(struct wf_nic_qp *nq, uint64_t now)
+{
+    struct wf_node *node = &nq->host->node;
+    struct wf_lcore *lc = node->net->lc;
+    uint64_t t = wf_qp_timer_ps(&nq->qp), pace = paced_ps(nq);
+    uint32_t len;
+
+    if (pace > now && pace < t && wf_qp_may_request(&nq->qp, &len))
+        t = pace;
+    if (wf_event_pending(&nq->timer)) {
+        if (t != WF_TIME_NEVER && nq->timer.t_ps <= t)
+            return;
+        wf_lcore_cancel(lc, &nq->timer);
+    }
+    if (t != WF_TIME_NEVER)
+        wf_lcore_schedule(lc, &nq->timer, t > now ? t : now,
+                          wf_event_key(node->entity, WF_EV_TIMER, node->seq++), timer_event);
+}
+
+static void make_ready(struct wf_nic_qp *nq, uint64_t now)
+{
+    if (!nq->is_ready && has_work(nq, now)) {
+        nq->is_ready = true;
+        wf_fifo_push(&nq->host->ready[nq->prio], &nq->ready);
+    }
+}
+
+void wf_nic_qp_wake(struct wf_nic_qp *nq)
+{
+    uint64_t now = nq->host->node.net->lc->now_ps;
+
+    make_ready(nq, now);
+    wf_nic_pump(nq->host, nq->prio);
+    set_timer(nq, now);
+}
+
+/* The frame of what the engine wants to send; its payload is virtual. */
+static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
+{
+    struct wf_net *net = nq->host->node.net;
+    struct wf_pkt *pkt = wf_pkt_new(net, WF_HDR_ROOM);
+    struct wf_roce *f = &nq->frame;
+    uint32_t len;
+
+    if (!pkt)
+        return; /* the run has failed already: emulator_out_of_buffers */
+    f->bth = out->bth;
+    f->ext = out->ext;
+    f->payload_len = out->payload_len;
+    f->ecn = ecn;
+    f->ip_id++;
+    len = wf_roce_hdr_build(wf_pkt_hdr_rw(pkt), WF_HDR_ROOM, f);
+    WF_ASSERT(len);
+    wf_pkt_trim(pkt, len);
+    pkt->frame_len = wf_roce_frame_len(len, out->payload_len) + WF_FCS_LEN;
+    pkt->payload = WF_PAYLOAD_NONE;
+    WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
+    pkt->prio = pkt->queue = nq->prio;
+    pkt->ready_ps = net->lc->now_ps;
+    wf_pkt_generated(net, pkt);
+    if (nq->pace.rate_bps && out->payload_len)
+        wf_txclock_take(&nq->pace, net->lc->now_ps, pkt->frame_len + WF_WIRE_OVERHEAD);
+    wf_port_enqueue(&nq->host->node.ports[0], pkt);
+}
+
+static void draw(struct wf_nic_qp *nq, uint64_t now)
+{
+    struct wf_qp_out out;
+    uint32_t len;
+
+    if (wf_qp_may_answer(&nq->qp)) {
+        wf_qp_pull_answer(&nq->qp, &out);
+        send(nq, &out, WF_ECN_NOT_ECT);
+    } else if (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now) {
+        wf_qp_pull_request(&nq->qp, now, &out);
+        send(nq, &out, nq->ecn);
+    }
+}
+
+void wf_nic_pump(struct wf_host *h, unsigned prio)
+{
+    struct wf_port *port = &h->node.ports[0];
+    uint64_t now = wf_now(port);
+    struct wf_fifo_node *n;
+
+    while (port->up && port->q[prio].fifo.count < WF_NIC_QUEUED_MAX &&
+           (n = wf_fifo_pop(&h->ready[prio]))) {
+        struct wf_nic_qp *nq = WF_CONTAINER_OF(n, struct wf_nic_qp, ready);
+
+        nq->is_ready = false;
+        draw(nq, now);
+        make_ready(nq, now);
+        set_timer(nq, now);
+    }
+}

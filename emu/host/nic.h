@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside a model host: its NIC, its queue pairs and the flows that run over them. For the files of
+ * host/ only.
+ */
+#ifndef WEFT_HOST_NIC_H
+#define WEFT_HOST_NIC_H
+
+#include "base/prng.h"
+#include "host/host.h"
+#include "wire/roce.h"
+#include "xport/qp.h"
+
+enum {
+    WF_NIC_QUEUED_MAX = 2,   /* frames that the NIC keeps ahead of the wire, a priority */
+    WF_NIC_REPLIES_MAX = 64, /* replies to ARP, ND and ping that may wait, a priority */
+    WF_NIC_SQ_LEN = 128,     /* work requests posted at once */
+    WF_NIC_TTL = 64,
+};
+
+/* A flow as its sending host runs it. The counters of either half are kept by that half alone, and
+ * brought together when somebody settles the fabric. */
+struct wf_flow {
+    struct wf_flow *next;
+    const char *name; /* "flow.f0" */
+    struct wf_flow_cfg cfg;
+    struct wf_nic_qp *tx, *rx;
+    struct wf_event start;
+    uint64_t raddr;
+    uint32_t rkey;
+    uint64_t posted, completed, failed; /* messages */
+    uint64_t completion_ps;
+    uint64_t ctr[WF_FLOW_CTRS];
+};
+
+/* A queue pair of a host: the engine, what its frames look like, and when it may send. */
+struct wf_nic_qp {
+    struct wf_qp qp;
+    struct wf_host *host;
+    struct wf_flow *flow;      /* requester's side; NULL at the other */
+    struct wf_fifo_node ready; /* among those of its priority that have something to send */
+    bool is_ready;
+    uint8_t prio, ecn;
+    struct wf_event timer;
+    struct wf_txclock pace; /* rate 0: unpaced */
+    struct wf_roce frame;   /* addresses and what else stays the same */
+    struct wf_mr mr;
+    uint64_t delay_max_ps, cnps;
+};
+
+struct wf_host {
+    struct wf_node node; /* first */
+    struct wf_host_cfg cfg;
+    struct wf_fifo ready[WF_PRIOS];
+    struct wf_flow *flows; /* those that it sends */
+    struct wf_nic_qp **qps;
+    uint32_t n_qps, qps_mask; /* open addressing by QP number, at most half full */
+};
+
+/* nic.c */
+struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
+                                const struct wf_qp_cfg *cfg);
+struct wf_nic_qp *wf_nic_qp_find(const struct wf_host *h, uint32_t qpn);
+/* Something about the queue pair changed: let it send if it may, set its timer. */
+void wf_nic_qp_wake(struct wf_nic_qp *nq);
+/* Fill the port's queue of this priority from the queue pairs that are ready. */
+void wf_nic_pump(struct wf_host *h, unsigned prio);
+
+/* flow.c */
+void wf_flow_settle(struct wf_flow *flow);
+void wf_flow_completed(void *arg, const struct wf_wc *wc);
+
+/* reply.c: true when the frame was ARP, ND or ping for this host, and was turned into the answer */
+bool wf_nic_reply(struct wf_host *h, struct wf_port *port, struct wf_pkt *pkt);
+
+#endif
