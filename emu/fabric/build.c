@@ -232,6 +232,9 @@ static void step_event(struct wf_lcore *lc, struct wf_event *ev)
     case WF_DO_LINK_UP:
         wf_fabric_link_set(f, &f->links[s->link], s->action == WF_DO_LINK_UP);
         break;
+    case WF_DO_LINK_RATE:
+        wf_link_set_rate(&f->links[s->link], s->rate_bps);
+        break;
     case WF_DO_INJECT:
         wf_fabric_inject(f, wf_fabric_port(f, s->where), &s->fault);
         break;

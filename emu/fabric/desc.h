@@ -46,13 +46,15 @@ struct wf_desc_flow {
 enum wf_desc_action {
     WF_DO_LINK_DOWN,
     WF_DO_LINK_UP,
-    WF_DO_INJECT, /* add `fault` at the egress of the port */
+    WF_DO_LINK_RATE, /* both directions from now on */
+    WF_DO_INJECT,    /* add `fault` at the egress of the port */
 };
 
 struct wf_desc_step {
     uint64_t at_ps;
     enum wf_desc_action action;
     uint32_t link;     /* LINK_*: index */
+    uint64_t rate_bps; /* LINK_RATE */
     const char *where; /* INJECT: port name, "leaf0:p3" */
     struct wf_fault fault;
 };

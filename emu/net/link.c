@@ -39,3 +39,10 @@ void wf_link_set(struct wf_link *link, bool up)
     for (int i = 0; i < 2; i++)
         wf_port_link_changed(link->ends[i], up);
 }
+
+void wf_link_set_rate(struct wf_link *link, uint64_t rate_bps)
+{
+    link->cfg.rate_bps = rate_bps;
+    for (int i = 0; i < 2; i++)
+        wf_txclock_init(&link->ends[i]->tx, rate_bps);
+}

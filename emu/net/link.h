@@ -36,4 +36,8 @@ struct wf_link {
 /* Take a link down or up now; both ports are told. Queued frames of a dead port are dropped. */
 void wf_link_set(struct wf_link *link, bool up);
 
+/* Another rate for frames whose transmission begins from now on. Thresholds and headroom stay as
+ * they were computed for the first rate. */
+void wf_link_set_rate(struct wf_link *link, uint64_t rate_bps);
+
 #endif

@@ -592,6 +592,23 @@ static void link_down_loses_what_was_on_it_and_is_avoided(void **state)
     wf_fabric_free(f);
 }
 
+/* After a change of rate each frame takes the new time, from the next one on. */
+static void rate_changes_between_frames(void **state)
+{
+    struct wf_fabric *f = wft_build(leaf_spine(1, 0, 2));
+    struct wft_probe *h = wft_probe(f, 1);
+
+    burst(f, 0, 1, 26, 1024, 20);
+    wft_run(f, 10 * 1106 * 80 - 40 * NS); /* in the middle of the tenth */
+    wf_link_set_rate(f->nodes[1]->ports[0].link, 10000000000ull);
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(h->n_seen, 20);
+    assert_int_equal(h->seen[9].t_ps - h->seen[8].t_ps, 1106 * 80);
+    for (unsigned i = 12; i < 20; i++)
+        assert_int_equal(h->seen[i].t_ps - h->seen[i - 1].t_ps, 1106 * 800);
+    wf_fabric_free(f);
+}
+
 /* Every BTH opcode with every length from 0 to 80 behind it is forwarded bit by bit, or dropped
  * with a reason; routed, only MACs, TTL and checksum may differ. */
 static void all_opcodes_pass_untouched(void **state)
@@ -726,6 +743,7 @@ int main(void)
         cmocka_unit_test(fc_E2),
         cmocka_unit_test(ecmp_keeps_a_flow_on_the_path_foretold),
         cmocka_unit_test(link_down_loses_what_was_on_it_and_is_avoided),
+        cmocka_unit_test(rate_changes_between_frames),
         cmocka_unit_test(all_opcodes_pass_untouched),
         cmocka_unit_test(pause_tree_names_root_and_victim),
         cmocka_unit_test(digest_is_a_function_of_scenario_and_seed),
