@@ -122,9 +122,46 @@ static void flood_tree(struct wf_graph *g)
     }
 }
 
+/* The only tree port of a switch without hosts, or -1: a copy sent there would end there. */
+static int stub_port(const struct wf_graph_node *v)
+{
+    int found = -1;
+
+    for (uint16_t i = 0; i < v->n_ports; i++) {
+        if (!v->ports[i].tree)
+            continue;
+        if (v->ports[i].host >= 0 || found >= 0)
+            return -1;
+        found = i;
+    }
+    return found;
+}
+
+/* Take branches without hosts off the tree. */
+static void prune_tree(struct wf_graph *g)
+{
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < g->n; i++) {
+            int p = stub_port(&g->nodes[i]);
+            uint32_t peer;
+
+            if (p < 0)
+                continue;
+            peer = (uint32_t)g->nodes[i].ports[p].peer;
+            g->nodes[i].ports[p].tree = false;
+            g->nodes[peer].ports[port_to(g, peer, i)].tree = false;
+            again = true;
+        }
+    }
+}
+
 void wf_graph_update(struct wf_graph *g)
 {
     for (uint32_t dst = 0; dst < g->n; dst++)
         paths_to(g, dst);
     flood_tree(g);
+    prune_tree(g);
 }
