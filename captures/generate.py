@@ -10,7 +10,7 @@ import sys
 import zlib
 from pathlib import Path
 
-MAC = [bytes.fromhex(f"0200000000{i:02x}") for i in range(8)]
+MAC = [bytes.fromhex(f"02c0ffee00{i:02x}") for i in range(8)]
 BASE_S = 1_700_000_000
 
 

@@ -3,19 +3,19 @@
 #include "cap/capture_ring.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/units.h"
 
 enum {
     RING_DEFAULT = 8 << 20,
     RING_MIN = 64 << 10,
-    IDLE_NS = 2000000, /* the writer looks this often when there is nothing */
+    IDLE_MS = 2, /* the writer looks this often when there is nothing */
     COMMENT_MAX = 256,
 };
 
@@ -140,7 +140,6 @@ static bool write_some(struct wf_capture_ring *r)
 
 static void *writer(void *arg)
 {
-    const struct timespec idle = {0, IDLE_NS};
     struct wf_capture_ring *r = arg;
     bool was_idle = false;
 
@@ -159,7 +158,7 @@ static void *writer(void *arg)
             pthread_mutex_unlock(&r->lock);
             was_idle = true;
         }
-        nanosleep(&idle, NULL);
+        poll(NULL, 0, IDLE_MS);
     }
     return NULL;
 }
@@ -228,11 +227,9 @@ struct wf_pcapng_counts wf_capture_ring_counts(struct wf_capture_ring *r)
 
 void wf_capture_ring_drain(struct wf_capture_ring *r)
 {
-    const struct timespec pause = {0, IDLE_NS / 4};
-
     while (atomic_load_explicit(&r->tail, memory_order_acquire) !=
            atomic_load_explicit(&r->head, memory_order_relaxed))
-        nanosleep(&pause, NULL);
+        poll(NULL, 0, 1);
     pthread_mutex_lock(&r->lock);
     wf_pcapng_flush(r->w);
     pthread_mutex_unlock(&r->lock);

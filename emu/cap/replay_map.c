@@ -101,7 +101,7 @@ static int as_told(struct wf_replay_plan *plan, const struct wf_replay_told *t, 
     struct wf_replay_source s = {.family = t->family};
 
     memcpy(t->family ? s.ip : s.mac, t->addr, t->family ? 16 : 6);
-    return wf_err_set(err, EINVAL, "--map: no frame of the capture comes from %s",
+    return wf_err_set(err, EINVAL, "--map: no frame of the capture comes from %s or goes to it",
                       wf_replay_source_text(&s, text, sizeof(text)));
 }
 
@@ -248,7 +248,7 @@ int wf_replay_map(struct wf_replay_plan *plan, const struct wf_replay_host_id *h
 
         if (s->host == WF_REPLAY_NO_HOST && conf->others != WF_REPLAY_NO_HOST)
             give(s, conf->others, "others");
-        any |= s->host != WF_REPLAY_NO_HOST;
+        any |= s->host != WF_REPLAY_NO_HOST && s->frames > 0;
     }
     return any || plan->n_sources == 0 ? 0 : none_mapped(plan, err);
 }

@@ -32,14 +32,37 @@ static bool unspecified(const uint8_t ip[16], uint8_t family)
     return family == 4 ? memcmp(ip + 12, zero, 4) == 0 : memcmp(ip, zero, 16) == 0;
 }
 
-static void source_of(const uint8_t *b, const struct wf_flow_key *key, struct wf_replay_source *s)
+static void address_of(const uint8_t *mac, const uint8_t *ip, uint8_t family,
+                       struct wf_replay_source *s)
 {
     memset(s, 0, sizeof(*s));
-    memcpy(s->mac, b + 6, 6);
-    if (key->family && !unspecified(key->src, key->family)) {
-        s->family = key->family;
-        memcpy(s->ip, key->src, 16);
+    memcpy(s->mac, mac, 6);
+    if (family && !unspecified(ip, family)) {
+        s->family = family;
+        memcpy(s->ip, ip, 16);
     }
+}
+
+/* Count the frame at who it comes from and who it goes to. */
+static int take_addresses(struct wf_replay_plan *plan, struct wf_replay_frame *f, const uint8_t *b,
+                          const struct wf_flow_key *key)
+{
+    struct wf_replay_source s;
+    uint32_t to;
+
+    address_of(b + 6, key->src, key->family, &s);
+    f->source = wf_replay_source_of(plan, &s);
+    if (f->source == UINT32_MAX)
+        return -ENOMEM;
+    plan->sources[f->source].frames++;
+    if (f->flags & WF_REPLAY_GROUP)
+        return 0;
+    address_of(b, key->dst, key->family, &s);
+    to = wf_replay_source_of(plan, &s);
+    if (to == UINT32_MAX)
+        return -ENOMEM;
+    plan->sources[to].to_frames++;
+    return 0;
 }
 
 static struct wf_replay_frame *new_frame(struct wf_replay_plan *plan)
@@ -169,7 +192,6 @@ static int take_frame(struct wf_replay_plan *plan, const struct wf_replay_plan_c
     struct wf_replay_frame *f = new_frame(plan);
     uint32_t cap, len = wf_replay_frame_len(rec, &cap);
     struct wf_parsed p = {0};
-    struct wf_replay_source s;
     struct wf_replay_flow *flow;
     struct wf_flow_key key;
     uint64_t *skip;
@@ -186,12 +208,9 @@ static int take_frame(struct wf_replay_plan *plan, const struct wf_replay_plan_c
     }
     count_frame(plan, f, &p, len, cap);
     wf_flow_key_of(rec->data, &p, &key);
-    source_of(rec->data, &key, &s);
     f->flow = wf_replay_flow_of(plan, &key);
-    f->source = wf_replay_source_of(plan, &s);
-    if (f->flow == UINT32_MAX || f->source == UINT32_MAX)
+    if (f->flow == UINT32_MAX || take_addresses(plan, f, rec->data, &key) < 0)
         return -ENOMEM;
-    plan->sources[f->source].frames++;
     flow = &plan->flows[f->flow];
     flow->frames++;
     flow->bytes += len;

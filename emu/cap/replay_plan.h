@@ -23,14 +23,15 @@ enum {
     WF_REPLAY_NO_FLOW = 0xffffffff,
 };
 
-/* Who sent a frame, as the frame says: its MAC, and its IP or GID when it has one. */
+/* Who sent a frame, as the frame says: its MAC, and its IP or GID when it has one. Who frames go to
+ * is one too: a host may only listen. */
 struct wf_replay_source {
     uint8_t mac[6];
     uint8_t family; /* 0: no address; 4 (as ::ffff:a.b.c.d) or 6 */
     uint8_t ip[16];
-    uint64_t frames;
-    int host;        /* index of the scenario's host, or WF_REPLAY_NO_HOST */
-    const char *how; /* by what it was mapped, for the report */
+    uint64_t frames, to_frames; /* from it, to it */
+    int host;                   /* index of the scenario's host, or WF_REPLAY_NO_HOST */
+    const char *how;            /* by what it was mapped, for the report */
 };
 
 struct wf_flow_key {

@@ -181,7 +181,7 @@ static int map_sends(struct wf_replay_plan *plan, const char *const *told, bool 
 
 static void told_by_ip_and_mac(void **state)
 {
-    static const char *const told[] = {"02:00:00:00:00:04=h0", "192.0.2.4=h1", "192.0.2.6=h2",
+    static const char *const told[] = {"02:c0:ff:ee:00:04=h0", "192.0.2.4=h1", "192.0.2.6=h2",
                                        NULL};
     struct wf_replay_plan plan;
     struct wf_err err;
@@ -190,8 +190,8 @@ static void told_by_ip_and_mac(void **state)
     assert_int_equal(map_sends(&plan, told, false, WF_REPLAY_NO_HOST, &err), 0);
     assert_int_equal(host_of(&plan, "192.0.2.4"), 1); /* IP before MAC */
     assert_int_equal(host_of(&plan, "192.0.2.6"), 2);
-    assert_int_equal(host_of(&plan, "02:00:00:00:00:04"), 0); /* its ARP frames, as told */
-    assert_int_equal(host_of(&plan, "02:00:00:00:00:06"), 2); /* ARP: the MAC of 192.0.2.6 */
+    assert_int_equal(host_of(&plan, "02:c0:ff:ee:00:04"), 0); /* its ARP frames, as told */
+    assert_int_equal(host_of(&plan, "02:c0:ff:ee:00:06"), 2); /* ARP: the MAC of 192.0.2.6 */
     assert_int_equal(host_of(&plan, "fe80::1"), WF_REPLAY_NO_HOST);
     wf_replay_plan_free(&plan);
 }
@@ -205,8 +205,7 @@ static void by_the_scenarios_addresses(void **state)
     hosts[1].family = 4;
     hosts[1].ip[10] = hosts[1].ip[11] = 0xff;
     inet_pton(AF_INET, "192.0.2.6", hosts[1].ip + 12);
-    hosts[2].mac[0] = 2;
-    hosts[2].mac[5] = 1;
+    memcpy(hosts[2].mac, "\x02\xc0\xff\xee\x00\x01", 6);
     assert_int_equal(map_sends(&plan, NULL, false, 0, &err), 0);
     assert_int_equal(host_of(&plan, "192.0.2.6"), 1);
     assert_int_equal(host_of(&plan, "fe80::1"), 2);
@@ -227,7 +226,7 @@ static void automatic_in_order_of_appearance(void **state)
     assert_int_equal(host_of(&plan, "192.0.2.6"), 0); /* sends first with an address of its own */
     assert_int_equal(host_of(&plan, "192.0.2.4"), 1);
     assert_int_equal(host_of(&plan, "fe80::1"), 2);
-    assert_int_equal(host_of(&plan, "02:00:00:00:00:04"), 1);
+    assert_int_equal(host_of(&plan, "02:c0:ff:ee:00:04"), 1);
     wf_replay_plan_free(&plan);
 }
 
