@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CRC-32 with polynomial 0x04c11db7, reflected, by carry-less multiplication: 64 bytes at a time
- * are folded onto a 128-bit remainder, which Barrett's method takes down to 32 bits (the method of
- * Gopal et al., "Fast CRC computation using PCLMULQDQ", 2009). Every constant is a power of x
- * modulo the polynomial; the test computes each anew by plain division.
+ * (256 where the CPU has AVX-512 and VPCLMUL) are folded onto a 128-bit remainder, which Barrett's
+ * method takes down to 32 bits (Gopal et al., "Fast CRC computation using PCLMULQDQ", 2009). Every
+ * constant is a power of x modulo the polynomial; tests hold the result against a bitwise CRC.
  * "Reflected" means that the lowest bit of a word is the highest power of x.
  */
 #include "wire/icrc.h"
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* x^n mod P, reflected, one bit to the left: the product of two reflected words lies one bit low.
- */
+/* x^n mod P, reflected, one bit to the left since a product of reflected words lies one bit low. */
+#define X_2048_PLUS_32   0x11542778aull
+#define X_2048_MINUS_32  0x1322d1430ull
 #define X_4x128_PLUS_32  0x154442bd4ull
 #define X_4x128_MINUS_32 0x1c6e41596ull
 #define X_128_PLUS_32    0x1751997d0ull
@@ -100,18 +102,61 @@ static inline __m128i fold_tail(__m128i a, __m128i k, const uint8_t *end, size_t
     return fold(first, k, _mm_or_si128(rest, fresh));
 }
 
-uint32_t wf_crc32_update(uint32_t crc, const void *buf, size_t len)
+#define WIDE_MIN    256
+#define WIDE_TARGET "avx512f,vpclmulqdq"
+
+static inline __attribute__((target(WIDE_TARGET))) __m512i fold_wide(__m512i a, __m512i k,
+                                                                     __m512i next)
+{
+    __m512i lo = _mm512_clmulepi64_epi128(a, k, 0x00), hi = _mm512_clmulepi64_epi128(a, k, 0x11);
+
+    return _mm512_xor_si512(_mm512_xor_si512(lo, hi), next);
+}
+
+static inline __attribute__((target(WIDE_TARGET))) __m512i wide_k(uint64_t minus, uint64_t plus)
+{
+    return _mm512_broadcast_i32x4(_mm_set_epi64x((long long)minus, (long long)plus));
+}
+
+/* The same with four times the width, for 256 bytes and more: all whole blocks of 64 bytes. */
+static __attribute__((target(WIDE_TARGET))) __m128i update_wide(uint32_t reg, const uint8_t **at,
+                                                                size_t *left)
 {
     const __m128i k1 = _mm_set_epi64x((long long)X_128_MINUS_32, (long long)X_128_PLUS_32);
-    const uint8_t *p = buf;
-    uint32_t reg = ~crc;
-    __m128i a;
+    const __m512i k4 = wide_k(X_4x128_MINUS_32, X_4x128_PLUS_32);
+    const __m512i k16 = wide_k(X_2048_MINUS_32, X_2048_PLUS_32);
+    const uint8_t *p = *at;
+    size_t len = *left - 256;
+    __m512i a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(p + 64);
+    __m512i c = _mm512_loadu_si512(p + 128), d = _mm512_loadu_si512(p + 192);
+    __m128i x;
 
-    if (len < 16)
-        return ~update_short(reg, p, len);
-    a = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)reg));
+    a = _mm512_xor_si512(a, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)reg)));
+    for (p += 256; len >= 256; p += 256, len -= 256) {
+        a = fold_wide(a, k16, _mm512_loadu_si512(p));
+        b = fold_wide(b, k16, _mm512_loadu_si512(p + 64));
+        c = fold_wide(c, k16, _mm512_loadu_si512(p + 128));
+        d = fold_wide(d, k16, _mm512_loadu_si512(p + 192));
+    }
+    a = fold_wide(fold_wide(fold_wide(a, k4, b), k4, c), k4, d);
+    for (; len >= 64; p += 64, len -= 64)
+        a = fold_wide(a, k4, _mm512_loadu_si512(p));
+    x = fold(_mm512_castsi512_si128(a), k1, _mm512_extracti32x4_epi32(a, 1));
+    x = fold(fold(x, k1, _mm512_extracti32x4_epi32(a, 2)), k1, _mm512_extracti32x4_epi32(a, 3));
+    *at = p;
+    *left = len;
+    return x;
+}
+
+/* All whole blocks of 16 bytes; at least one. */
+static __m128i update_blocks(uint32_t reg, const uint8_t **at, size_t *left)
+{
+    const __m128i k1 = _mm_set_epi64x((long long)X_128_MINUS_32, (long long)X_128_PLUS_32);
+    const uint8_t *p = *at;
+    size_t len = *left - 16;
+    __m128i a = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)reg));
+
     p += 16;
-    len -= 16;
     if (len >= 112) { /* 64 bytes in four lanes, and at least 64 more */
         const __m128i k4 = _mm_set_epi64x((long long)X_4x128_MINUS_32, (long long)X_4x128_PLUS_32);
         __m128i b = load(p), c = load(p + 16), d = load(p + 32);
@@ -126,6 +171,31 @@ uint32_t wf_crc32_update(uint32_t crc, const void *buf, size_t len)
     }
     for (; len >= 16; p += 16, len -= 16)
         a = fold(a, k1, load(p));
+    *at = p;
+    *left = len;
+    return a;
+}
+
+static bool have_wide(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+}
+
+uint32_t wf_crc32_update(uint32_t crc, const void *buf, size_t len)
+{
+    const __m128i k1 = _mm_set_epi64x((long long)X_128_MINUS_32, (long long)X_128_PLUS_32);
+    const uint8_t *p = buf;
+    __m128i a;
+
+    if (len < 16)
+        return ~update_short(~crc, p, len);
+    if (len >= WIDE_MIN && have_wide()) {
+        a = update_wide(~crc, &p, &len);
+        for (; len >= 16; p += 16, len -= 16)
+            a = fold(a, k1, load(p));
+    } else {
+        a = update_blocks(~crc, &p, &len);
+    }
     if (len)
         a = fold_tail(a, k1, p + len, len);
     return ~reduce(a);
