@@ -85,6 +85,9 @@
 #define WF_CTRS_EDGE(X) \
     X(IN_FRAMES, C, "in_frames", "frames taken from the attached peer", "", "", "") \
     X(IN_BYTES, C, "in_bytes", "their bytes with FCS", "", "", "") \
+    X(IN_TOO_LONG, C, "in_too_long_frames", "frames of the peer that no buffer holds, not taken", "", "", "") \
+    X(OWN_FRAMES, C, "own_frames", "frames that this machine itself sent on the interface, not taken", "", "", "") \
+    X(MISSED_FRAMES, C, "missed_frames", "frames of the peer that the device lost before weft saw them, where it counts them", "", "", "") \
     X(OUT_FRAMES, C, "out_frames", "frames given to the attached peer", "", "", "") \
     X(OUT_BYTES, C, "out_bytes", "their bytes with FCS", "", "", "") \
     X(STALLS, C, "stall_events", "times the peer's ring was full and the edge FIFO too", "", "", "") \

@@ -176,6 +176,13 @@ void wf_pkt_deliver(struct wf_net *net, struct wf_pkt *pkt)
     end(net, pkt, WF_FABRIC_DELIVERED);
 }
 
+struct rte_mbuf *wf_pkt_deliver_out(struct wf_net *net, struct wf_pkt *pkt)
+{
+    WF_ASSERT(!wf_event_pending(&pkt->ev));
+    net->ctr[WF_FABRIC_DELIVERED]++;
+    return wf_pkt_mbuf(pkt);
+}
+
 void wf_pkt_consume(struct wf_net *net, struct wf_pkt *pkt)
 {
     end(net, pkt, WF_FABRIC_CONSUMED);

@@ -135,6 +135,8 @@ void wf_pkt_injected(struct wf_net *net, struct wf_pkt *pkt);
 void wf_pkt_generated(struct wf_net *net, struct wf_pkt *pkt);
 /* ... and end. deliver: to a host, model or real; consume: by a node that it was for. */
 void wf_pkt_deliver(struct wf_net *net, struct wf_pkt *pkt);
+/* To a real host: counted as delivered; the mbuf is the caller's, who hands it on or frees it. */
+struct rte_mbuf *wf_pkt_deliver_out(struct wf_net *net, struct wf_pkt *pkt);
 void wf_pkt_consume(struct wf_net *net, struct wf_pkt *pkt);
 void wf_pkt_absorb(struct wf_net *net, struct wf_pkt *pkt);
 /* At a port, with a reason; counted there and seen by its taps and its digest. */

@@ -39,6 +39,15 @@ static const struct wf_host_addr *find(const struct wf_addr_table *t, const uint
     return NULL;
 }
 
+static void add_all(struct wf_addr_table *t)
+{
+    for (uint32_t i = 0; i < t->n_hosts; i++) {
+        add(t, i, MAC);
+        add(t, i, IP4);
+        add(t, i, IP6);
+    }
+}
+
 void wf_addr_build(struct wf_addr_table *t, struct wf_arena *arena)
 {
     uint32_t size = 16;
@@ -47,11 +56,14 @@ void wf_addr_build(struct wf_addr_table *t, struct wf_arena *arena)
         size *= 2;
     t->mask = size - 1;
     t->slots = WF_ARENA_ARRAY(arena, uint32_t, size);
-    for (uint32_t i = 0; i < t->n_hosts; i++) {
-        add(t, i, MAC);
-        add(t, i, IP4);
-        add(t, i, IP6);
-    }
+    add_all(t);
+}
+
+void wf_addr_set_mac(struct wf_addr_table *t, uint32_t host, const uint8_t mac[6])
+{
+    memcpy(t->hosts[host].mac, mac, 6);
+    memset(t->slots, 0, sizeof(t->slots[0]) * (t->mask + 1));
+    add_all(t);
 }
 
 const struct wf_host_addr *wf_addr_by_mac(const struct wf_addr_table *t, const uint8_t mac[6])

@@ -27,6 +27,8 @@ struct wf_addr_table {
 
 /* hosts is filled by the caller and stays alive. */
 void wf_addr_build(struct wf_addr_table *t, struct wf_arena *arena);
+/* A host turned out to have another MAC address: found by the new one only, from now on. */
+void wf_addr_set_mac(struct wf_addr_table *t, uint32_t host, const uint8_t mac[6]);
 /* Host or NULL. Keys in network order, as they stand in a frame. */
 const struct wf_host_addr *wf_addr_by_mac(const struct wf_addr_table *t, const uint8_t mac[6]);
 const struct wf_host_addr *wf_addr_by_ip4(const struct wf_addr_table *t, const uint8_t ip[4]);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "attach/ingress.h"
+
+#include <string.h>
+
+#include "attach/edges.h"
+#include "base/assert.h"
+#include "switch/switch.h"
+#include "wire/arp.h"
+#include "wire/eth.h"
+#include "wire/icrc.h"
+#include "wire/pfc.h"
+
+enum { NAK_SYNDROME = 0x60, SYNDROME_TYPE = 0x60 }; /* IBA 9.7.5.1.4: bits 6..5 are 11 */
+
+/* The NIC's priority of a frame: by the host's map, and by what the leaf's port trusts. */
+static uint8_t priority(const struct wf_edge *e, const struct wf_parsed *p)
+{
+    if (!e->trust_pcp && p->flags & WF_P_IP)
+        return e->cfg->dscp_to_priority[p->dscp & 63] & 7;
+    return p->flags & WF_P_VLAN ? p->pcp & 7 : 0;
+}
+
+static void count_in(struct wf_edge *e, const struct wf_pkt *pkt)
+{
+    const struct wf_parsed *p = &pkt->p;
+
+    e->ctr[WF_EDGE_IN_FRAMES]++;
+    e->ctr[WF_EDGE_IN_BYTES] += pkt->frame_len;
+    if (p->flags & WF_P_ROCEV2) {
+        enum wf_icrc_state icrc = wf_icrc_check(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), p);
+
+        e->ctr[WF_EDGE_ICRC_OK] += icrc == WF_ICRC_OK;
+        e->ctr[WF_EDGE_ICRC_BAD] += icrc == WF_ICRC_BAD;
+    }
+    e->ctr[WF_EDGE_NAK_FRAMES] +=
+        p->flags & WF_P_AETH && (p->aeth_syndrome & SYNDROME_TYPE) == NAK_SYNDROME;
+}
+
+/* A host is where its IP address says so: ARP's sender, or the source of an IP packet. */
+static void learn(struct wf_edge *e, const struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt), *ip4 = e->cfg->ip.addr + 12, *ip6 = e->cfg->ip6.addr;
+    const struct wf_parsed *p = &pkt->p;
+    bool its = false;
+
+    if (e->mac_learned || pkt->malformed || b[6] & 1)
+        return;
+    if (p->flags & WF_P_IP4)
+        its = e->cfg->ip.family == 4 && !memcmp(b + p->l3_off + 12, ip4, 4);
+    else if (p->flags & WF_P_IP6)
+        its = e->cfg->ip6.family == 6 && !memcmp(wf_parsed_src6(b, p), ip6, 16);
+    else if (p->flags & WF_P_ARP && wf_pkt_caplen(pkt) >= p->l3_off + 28u)
+        its = e->cfg->ip.family == 4 && !memcmp(b + p->l3_off + 14, ip4, 4);
+    if (its)
+        wf_ingress_mac(e, b + 6);
+}
+
+/* The answer to our own ARP probe: nobody else asks with address 0. */
+static bool answers_probe(const struct wf_edge *e, const struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt), *arp = b + pkt->p.l3_off;
+
+    return e->probes && pkt->p.flags & WF_P_ARP && wf_pkt_caplen(pkt) >= pkt->p.l3_off + 28u &&
+           wf_ld16(arp + 6) == WF_ARP_REPLY && !wf_ld32(arp + 24) &&
+           !memcmp(b, e->node.ports[0].peer->node->mac, 6);
+}
+
+/* What a frame needs to be switched; a short one counts as padded, and keeps its bytes. */
+static void dress(struct wf_edge *e, struct wf_pkt *pkt)
+{
+    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
+    uint32_t len = rte_pktmbuf_pkt_len(m), min = WF_FRAME_MIN - WF_FCS_LEN;
+
+    if (len < min) /* nobody reads leftovers of another frame behind a short one */
+        memset(rte_pktmbuf_mtod_offset(m, uint8_t *, len), 0, min - len);
+    m->ol_flags = 0;
+    pkt->payload = WF_PAYLOAD_REAL;
+    pkt->frame_len = (len < min ? min : len) + WF_FCS_LEN;
+    pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
+    pkt->port = wf_edge_port(e);
+    pkt->prio = pkt->queue = priority(e, &pkt->p);
+    pkt->ready_ps = e->node.net->lc->now_ps;
+}
+
+void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt)
+{
+    struct wf_port *port = wf_edge_port(e);
+    uint32_t l2;
+
+    dress(e, pkt);
+    wf_pkt_injected(e->node.net, pkt);
+    count_in(e, pkt);
+    l2 = pkt->p.l3_off ? pkt->p.l3_off : WF_ETH_LEN;
+    if (pkt->frame_len - WF_FCS_LEN > port->link->cfg.mtu + l2) {
+        wf_pkt_drop(port, pkt, WF_DROP_MTU);
+    } else if (!(pkt->p.flags & WF_P_MAC_CONTROL)) {
+        learn(e, pkt);
+        if (answers_probe(e, pkt))
+            wf_pkt_consume(e->node.net, pkt);
+        else
+            wf_port_enqueue(port, pkt);
+    } else if (e->cfg->attach.pfc == WF_PFC_IGNORE) {
+        wf_pkt_consume(e->node.net, pkt);
+    } else {
+        wf_port_control(port, pkt);
+    }
+}
+
+void wf_ingress_stall(struct wf_edge *e, bool stalled)
+{
+    wf_edge_settle(e);
+    if (stalled && !e->stalled)
+        e->ctr[WF_EDGE_STALLS]++;
+    e->stalled = stalled;
+}
+
+void wf_ingress_link(struct wf_fabric *f, struct wf_link *link, bool up)
+{
+    wf_fabric_link_set(f, link, up);
+}
+
+struct wf_fault *wf_ingress_fault(struct wf_fabric *f, struct wf_port *port,
+                                  const struct wf_fault *fault)
+{
+    return wf_fabric_inject(f, port, fault);
+}
+
+void wf_ingress_pfc(struct wf_port *port, uint8_t vector, uint16_t quanta)
+{
+    struct wf_pkt *pkt = wf_pkt_new(port->node->net, WF_PFC_FRAME_LEN);
+    uint16_t times[WF_PRIOS];
+
+    if (!pkt)
+        return;
+    for (unsigned i = 0; i < WF_PRIOS; i++)
+        times[i] = quanta;
+    wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, vector, times);
+    pkt->frame_len = WF_FRAME_MIN;
+    pkt->payload = WF_PAYLOAD_REAL;
+    pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
+    wf_pkt_injected(port->node->net, pkt);
+    port->ctr[WF_PORT_PFC_TX_FRAMES]++;
+    wf_port_control(port, pkt);
+}
+
+void wf_ingress_mac(struct wf_edge *e, const uint8_t mac[6])
+{
+    struct wf_fabric *f = e->owner->f;
+    const uint8_t *old = f->addr.hosts[e->host].mac;
+
+    e->mac_learned = true;
+    if (!memcmp(old, mac, 6))
+        return;
+    wf_edges_say(e->owner,
+                 "%s: its MAC address is %02x:%02x:%02x:%02x:%02x:%02x, not "
+                 "%02x:%02x:%02x:%02x:%02x:%02x as the scenario says: taken over",
+                 e->node.name, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], old[0], old[1],
+                 old[2], old[3], old[4], old[5]);
+    wf_addr_set_mac(&f->addr, e->host, mac);
+    memcpy(e->node.mac, mac, 6);
+}
