@@ -3,7 +3,9 @@
  * EAL for the weft program: a memory size computed from the scenario, a prefix of its own, all
  * CPUs that we may use for its one lcore, and nothing left behind. The default needs no hugepages.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
@@ -63,7 +65,24 @@ int wf_cmd_eal(uint64_t bytes, int fast, struct wf_err *err)
                       fast ? " in hugepages" : "", strerror(rte_errno));
 }
 
+/* DPDK's runtime folder of this process outlives it: take it away, with the few files in it. */
+static void remove_runtime_dir(const char *dir)
+{
+    struct dirent *e;
+    DIR *d = opendir(dir);
+
+    while (d && (e = readdir(d)))
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(dir);
+}
+
 void wf_cmd_eal_end(void)
 {
+    char dir[PATH_MAX];
+
+    snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
     rte_eal_cleanup();
+    remove_runtime_dir(dir);
 }

@@ -14,6 +14,11 @@
 
 #include "eth/ets.h"
 
+static void remove_runtime_dir(void)
+{
+    (void)rmdir(rte_eal_get_runtime_dir());
+}
+
 void wft_eal(unsigned mbytes)
 {
     static char prefix[32], mem[16];
@@ -39,6 +44,7 @@ void wft_eal(unsigned mbytes)
         printf("SKIP: EAL does not start here\n");
         exit(77);
     }
+    atexit(remove_runtime_dir);
 }
 
 static void probe_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
