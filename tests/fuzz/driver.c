@@ -47,6 +47,19 @@ static volatile sig_atomic_t reported;
 
 /* Sanitizers call this before they end the process; absent without them. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+/* And they ask for these options: gcc's UBSan knows no such callback, so that it has to abort. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+
+const char *__ubsan_default_options(void)
+{
+    return "halt_on_error=1:abort_on_error=1:print_stacktrace=1";
+}
 
 static void put(const char *s)
 {
