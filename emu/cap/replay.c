@@ -153,6 +153,16 @@ int wf_replay_mac_cmp(const void *a, const void *b)
     return (x->host > y->host) - (x->host < y->host);
 }
 
+/* The scenario's limit is one on how long things may go on after the last frame. */
+static void set_times(const struct wf_replay *r, struct wf_desc *d)
+{
+    uint64_t span = wf_replay_scaled(r, r->plan.span_ps);
+
+    d->duration_ps = WF_KEY_AUTO; /* until the last frame has arrived */
+    if (__builtin_add_overflow(d->time_limit_ps, span, &d->time_limit_ps))
+        d->time_limit_ps = WF_TIME_NEVER;
+}
+
 int wf_replay_prepare(struct wf_replay *r, struct wf_desc *d, struct wf_err *err)
 {
     struct best *best;
@@ -176,7 +186,7 @@ int wf_replay_prepare(struct wf_replay *r, struct wf_desc *d, struct wf_err *err
     set_forwarding(r, d);
     r->flows_left_out = d->n_flows;
     d->n_flows = 0;
-    d->duration_ps = WF_KEY_AUTO; /* until the last frame has arrived */
+    set_times(r, d);
     return 0;
 }
 

@@ -111,12 +111,19 @@ struct wf_node *wf_replay_make_host(void *replay, struct wf_fabric *f, uint32_t 
 unsigned wf_replay_full_frames(const struct wf_desc *d);
 /* The fabric is built: open the capture again, tap all ports, schedule the first frame. */
 int wf_replay_start(struct wf_replay *r, struct wf_fabric *f, struct wf_err *err);
+/* How many frames of the plan have been dealt with; for a sign of life. */
+static inline uint32_t wf_replay_frames_done(const struct wf_replay *r)
+{
+    return r->next;
+}
 /* The run is over: count what became of each frame. */
 void wf_replay_finish(struct wf_replay *r);
 void wf_replay_free(struct wf_replay *r);
 
 /* replay_report.c */
 void wf_replay_print(const struct wf_replay *r, FILE *out);
+/* An integer below 2^53 as a number, a larger one as a string. */
+json_t *wf_replay_num(uint64_t v);
 /* The "replay" object of weft.replay/1. */
 json_t *wf_replay_json(const struct wf_replay *r);
 
@@ -125,6 +132,7 @@ uint64_t wf_replay_way_ps(struct wf_fabric *f, uint32_t from, uint32_t to, uint3
                           bool to_last_switch);
 
 /* replay_run.c, for replay.c */
+uint64_t wf_replay_scaled(const struct wf_replay *r, int64_t t_ps);
 extern const struct wf_node_ops wf_replay_host_ops;
 void wf_replay_saw(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt,
                    enum wf_tap_dir dir, enum wf_reason why);

@@ -111,7 +111,8 @@ static void by_scenario(struct wf_replay_source *s, const struct wf_replay_host_
     static const uint8_t no_mac[6];
 
     for (size_t i = 0; i < n_hosts && s->host == WF_REPLAY_NO_HOST; i++)
-        if (s->family && hosts[i].family && same(s, hosts[i].family, hosts[i].ip))
+        if ((s->family == 4 && hosts[i].has4 && same(s, 4, hosts[i].ip4)) ||
+            (s->family == 6 && hosts[i].has6 && same(s, 6, hosts[i].ip6)))
             give(s, (int)i, "IP of the scenario");
     for (size_t i = 0; i < n_hosts && s->host == WF_REPLAY_NO_HOST; i++)
         if (memcmp(hosts[i].mac, no_mac, 6) != 0 && same(s, 0, hosts[i].mac))

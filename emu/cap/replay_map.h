@@ -15,8 +15,8 @@
 struct wf_replay_host_id {
     const char *name;
     uint8_t mac[6]; /* zero: none given */
-    uint8_t family; /* 0: no address given */
-    uint8_t ip[16];
+    bool has4, has6;
+    uint8_t ip4[16], ip6[16]; /* IPv4 as ::ffff:a.b.c.d */
 };
 
 /* --map ADDRESS=HOST */

@@ -89,6 +89,7 @@ static void set_time(struct wf_replay_plan *plan, struct wf_replay_frame *f,
                      const struct wf_cap_rec *rec)
 {
     const struct wf_replay_frame *before = plan->n_frames > 1 ? f - 1 : NULL;
+    int64_t back;
 
     if (!before)
         plan->first = rec->time;
@@ -103,8 +104,10 @@ static void set_time(struct wf_replay_plan *plan, struct wf_replay_frame *f,
     if (before && f->t_ps < before->t_ps) {
         f->flags |= WF_REPLAY_BACK;
         plan->backwards++;
-        if (before->t_ps - f->t_ps > plan->back_max_ps)
-            plan->back_max_ps = before->t_ps - f->t_ps;
+        if (__builtin_sub_overflow(before->t_ps, f->t_ps, &back))
+            back = INT64_MAX;
+        if (back > plan->back_max_ps)
+            plan->back_max_ps = back;
     }
 }
 

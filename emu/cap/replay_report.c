@@ -264,8 +264,7 @@ void wf_replay_print(const struct wf_replay *r, FILE *out)
 
 /* ---- JSON ---- */
 
-/* Integers below 2^53 as numbers, larger ones as strings. */
-static json_t *num(uint64_t v)
+json_t *wf_replay_num(uint64_t v)
 {
     char text[24];
 
@@ -277,14 +276,15 @@ static json_t *num(uint64_t v)
 
 static json_t *json_psn(const struct wf_psn_track *t)
 {
-    return json_pack("{so so so so}", "in_order", num(t->in_order), "gaps", num(t->gaps), "missing",
-                     num(t->missing), "repeats", num(t->repeats));
+    return json_pack("{so so so so}", "in_order", wf_replay_num(t->in_order), "gaps",
+                     wf_replay_num(t->gaps), "missing", wf_replay_num(t->missing), "repeats",
+                     wf_replay_num(t->repeats));
 }
 
 static json_t *json_icrc(const uint64_t v[3])
 {
-    return json_pack("{so so so}", "right", num(v[WF_ICRC_OK]), "wrong", num(v[WF_ICRC_BAD]),
-                     "absent", num(v[WF_ICRC_ABSENT]));
+    return json_pack("{so so so}", "right", wf_replay_num(v[WF_ICRC_OK]), "wrong",
+                     wf_replay_num(v[WF_ICRC_BAD]), "absent", wf_replay_num(v[WF_ICRC_ABSENT]));
 }
 
 static json_t *json_drops(const struct wf_replay_flow *f)
@@ -294,7 +294,7 @@ static json_t *json_drops(const struct wf_replay_flow *f)
     for (unsigned i = 0; i < f->n_drops; i++)
         json_array_append_new(
             list, json_pack("{ss ss so}", "reason", wf_reason_name(f->drops[i].why), "place",
-                            f->drops[i].place, "frames", num(f->drops[i].frames)));
+                            f->drops[i].place, "frames", wf_replay_num(f->drops[i].frames)));
     return list;
 }
 
@@ -309,8 +309,8 @@ static json_t *json_ways(const struct wf_replay *r, const struct wf_replay_flow 
 
         for (unsigned k = 0; k < n && k < WF_PATH_PORTS_MAX; k++)
             json_array_append_new(links, json_string(ports[k]->link->name));
-        json_array_append_new(
-            list, json_pack("{so so}", "links", links, "frames", num(f->paths[i].frames)));
+        json_array_append_new(list, json_pack("{so so}", "links", links, "frames",
+                                              wf_replay_num(f->paths[i].frames)));
     }
     return list;
 }
@@ -321,23 +321,25 @@ static json_t *json_flow(const struct wf_replay *r, uint32_t i, const struct del
     char text[160];
     json_t *o =
         json_pack("{ss so so so so so so so so}", "flow", wf_flow_text(&f->key, text, sizeof(text)),
-                  "in_frames", num(f->frames), "in_bytes", num(f->bytes), "arrived_frames",
-                  num(f->arrived), "arrived_bytes", num(f->arrived_bytes), "marked_frames",
-                  num(f->marked), "recorded_ce_frames", num(f->ce_before), "overtaken_frames",
-                  num(f->overtaken), "early_responses", num(f->early_acks));
+                  "in_frames", wf_replay_num(f->frames), "in_bytes", wf_replay_num(f->bytes),
+                  "arrived_frames", wf_replay_num(f->arrived), "arrived_bytes",
+                  wf_replay_num(f->arrived_bytes), "marked_frames", wf_replay_num(f->marked),
+                  "recorded_ce_frames", wf_replay_num(f->ce_before), "overtaken_frames",
+                  wf_replay_num(f->overtaken), "early_responses", wf_replay_num(f->early_acks));
 
-    json_object_set_new(o, "sport", num(f->key.sport));
-    json_object_set_new(o, "dport", num(f->key.dport));
+    json_object_set_new(o, "sport", wf_replay_num(f->key.sport));
+    json_object_set_new(o, "dport", wf_replay_num(f->key.dport));
     if (f->arrived)
         json_object_set_new(o, "delay_ps",
-                            json_pack("{so so so}", "min", num(delay_at(d, i, 0)), "median",
-                                      num(delay_at(d, i, 50)), "max", num(delay_at(d, i, 100))));
+                            json_pack("{so so so}", "min", wf_replay_num(delay_at(d, i, 0)),
+                                      "median", wf_replay_num(delay_at(d, i, 50)), "max",
+                                      wf_replay_num(delay_at(d, i, 100))));
     json_object_set_new(o, "drops", json_drops(f));
     json_object_set_new(o, "ways", json_ways(r, f));
     if (!f->key.roce)
         return o;
-    json_object_set_new(o, "roce_version", num(f->key.roce));
-    json_object_set_new(o, "dest_qp", num(f->key.dqpn));
+    json_object_set_new(o, "roce_version", wf_replay_num(f->key.roce));
+    json_object_set_new(o, "dest_qp", wf_replay_num(f->key.dqpn));
     json_object_set_new(o, "icrc_in", json_icrc(f->icrc_in));
     json_object_set_new(o, "icrc_arrived", json_icrc(f->icrc_out));
     json_object_set_new(
@@ -362,9 +364,9 @@ static json_t *json_sources(const struct wf_replay *r)
         json_array_append_new(
             list, json_pack("{ss ss so so ss*  ss*}", "address",
                             wf_replay_source_text(s, text, sizeof(text)), "mac", mac, "frames",
-                            num(s->frames), "to_frames", num(s->to_frames), "host",
-                            s->host < 0 ? NULL : r->fabric->desc->hosts[s->host].name, "mapped_by",
-                            s->how));
+                            wf_replay_num(s->frames), "to_frames", wf_replay_num(s->to_frames),
+                            "host", s->host < 0 ? NULL : r->fabric->desc->hosts[s->host].name,
+                            "mapped_by", s->how));
     }
     return list;
 }
@@ -372,17 +374,19 @@ static json_t *json_sources(const struct wf_replay *r)
 static json_t *json_capture(const struct wf_replay *r)
 {
     const struct wf_replay_plan *p = &r->plan;
-    json_t *o = json_pack("{ss so so so so so so so so}", "file", r->conf.capture, "rocev2_frames",
-                          num(p->rocev2), "rocev1_frames", num(p->rocev1), "other_frames",
-                          num(p->others), "span_ps", num((uint64_t)p->span_ps), "backwards",
-                          num(p->backwards), "cut_frames", num(p->cut), "padded_frames",
-                          num(p->padded), "untimed_frames", num(p->untimed));
+    json_t *o = json_pack(
+        "{ss so so so so so so so so}", "file", r->conf.capture, "rocev2_frames",
+        wf_replay_num(p->rocev2), "rocev1_frames", wf_replay_num(p->rocev1), "other_frames",
+        wf_replay_num(p->others), "span_ps", wf_replay_num((uint64_t)p->span_ps), "backwards",
+        wf_replay_num(p->backwards), "cut_frames", wf_replay_num(p->cut), "padded_frames",
+        wf_replay_num(p->padded), "untimed_frames", wf_replay_num(p->untimed));
 
-    json_object_set_new(o, "not_sent",
-                        json_pack("{so so so so so so}", "unmapped", num(r->totals.unmapped), "cut",
-                                  num(p->skipped_cut), "short", num(p->skipped_short), "long",
-                                  num(p->skipped_long), "mac_control", num(p->skipped_control),
-                                  "other_interface", num(p->other_interface)));
+    json_object_set_new(
+        o, "not_sent",
+        json_pack("{so so so so so so}", "unmapped", wf_replay_num(r->totals.unmapped), "cut",
+                  wf_replay_num(p->skipped_cut), "short", wf_replay_num(p->skipped_short), "long",
+                  wf_replay_num(p->skipped_long), "mac_control", wf_replay_num(p->skipped_control),
+                  "other_interface", wf_replay_num(p->other_interface)));
     if (r->read_rc < 0)
         json_object_set_new(o, "read_in_part", json_string(r->read_err.msg));
     return o;
@@ -402,15 +406,16 @@ json_t *wf_replay_json(const struct wf_replay *r)
     o = json_pack("{so so so ss}", "capture", json_capture(r), "sources", json_sources(r), "flows",
                   flows, "forwarding", r->conf.routed ? "routed" : "l2");
     json_object_set_new(o, "frames",
-                        json_pack("{so so so so so so}", "in", num(t->injected), "arrived",
-                                  num(t->arrived), "lost", num(t->lost), "answered",
-                                  num(t->answered), "marked", num(t->marked), "overtaken",
-                                  num(t->overtaken)));
+                        json_pack("{so so so so so so}", "in", wf_replay_num(t->injected),
+                                  "arrived", wf_replay_num(t->arrived), "lost",
+                                  wf_replay_num(t->lost), "answered", wf_replay_num(t->answered),
+                                  "marked", wf_replay_num(t->marked), "overtaken",
+                                  wf_replay_num(t->overtaken)));
     json_object_set_new(o, "causality",
-                        json_pack("{so so so}", "backwards", num(r->plan.backwards),
-                                  "early_responses", num(t->early_acks), "unpaired_responses",
-                                  num(t->unpaired_acks)));
-    json_object_set_new(o, "waited_max_ps", num(t->waited_max_ps));
+                        json_pack("{so so so}", "backwards", wf_replay_num(r->plan.backwards),
+                                  "early_responses", wf_replay_num(t->early_acks),
+                                  "unpaired_responses", wf_replay_num(t->unpaired_acks)));
+    json_object_set_new(o, "waited_max_ps", wf_replay_num(t->waited_max_ps));
     json_object_set_new(o, "note", json_string(not_reacting));
     return o;
 }

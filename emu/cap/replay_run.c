@@ -166,7 +166,7 @@ static int advance(struct wf_replay *r)
     return rc == 1 && r->next < r->plan.n_frames;
 }
 
-static uint64_t scaled(const struct wf_replay *r, int64_t t_ps)
+uint64_t wf_replay_scaled(const struct wf_replay *r, int64_t t_ps)
 {
     unsigned __int128 t = t_ps > 0 ? (unsigned __int128)t_ps : 0;
 
@@ -235,7 +235,7 @@ static void feed_event(struct wf_lcore *lc, struct wf_event *ev)
         f = &r->plan.frames[r->next];
         host = f->flags & WF_REPLAY_SKIPPED ? -1 : r->plan.sources[f->source].host;
         if (host >= 0) {
-            t = scaled(r, f->t_ps);
+            t = wf_replay_scaled(r, f->t_ps);
             r->at_ps = t > r->at_ps ? t : r->at_ps;
             if (r->at_ps > now) {
                 feed_at(r, r->at_ps);

@@ -202,16 +202,16 @@ static void by_the_scenarios_addresses(void **state)
     struct wf_err err;
 
     (void)state;
-    hosts[1].family = 4;
-    hosts[1].ip[10] = hosts[1].ip[11] = 0xff;
-    inet_pton(AF_INET, "192.0.2.6", hosts[1].ip + 12);
+    hosts[1].has4 = true;
+    hosts[1].ip4[10] = hosts[1].ip4[11] = 0xff;
+    inet_pton(AF_INET, "192.0.2.6", hosts[1].ip4 + 12);
     memcpy(hosts[2].mac, "\x02\xc0\xff\xee\x00\x01", 6);
     assert_int_equal(map_sends(&plan, NULL, false, 0, &err), 0);
     assert_int_equal(host_of(&plan, "192.0.2.6"), 1);
     assert_int_equal(host_of(&plan, "fe80::1"), 2);
     assert_int_equal(host_of(&plan, "192.0.2.4"), 0); /* others */
-    memset(hosts[1].ip, 0, 16);
-    hosts[1].family = 0;
+    memset(hosts[1].ip4, 0, 16);
+    hosts[1].has4 = false;
     memset(hosts[2].mac, 0, 6);
     wf_replay_plan_free(&plan);
 }
