@@ -21,6 +21,7 @@ enum wf_exit {
     WF_EXIT_INTERRUPTED = 130,
 };
 
+int wf_cmd_exec(int argc, char **argv);
 int wf_cmd_run(int argc, char **argv);
 
 /* Print "weft COMMAND: <error>" and return the code. */

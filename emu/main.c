@@ -14,7 +14,7 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {NULL, NULL, NULL, NULL},
+    {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

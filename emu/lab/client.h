@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The other end of a lab's socket (serve.h): connect to an instance, ask, read answers.
+ */
+#ifndef WEFT_LAB_CLIENT_H
+#define WEFT_LAB_CLIENT_H
+
+#include "lab/instance.h"
+#include "lab/msg.h"
+
+#define WF_LAB_SOCKET "ctl.sock"
+
+struct wf_client {
+    int fd;
+    json_int_t next_id;
+    struct wf_msg_buf in, out;
+};
+
+/* instance NULL: the only one that runs. -ENOENT and what to do when there is none. */
+int wf_client_connect(struct wf_client *c, const char *instance, struct wf_instance *in,
+                      struct wf_err *err);
+void wf_client_close(struct wf_client *c);
+/* Queue a request; takes the reference to q (NULL: an empty one) and completes it. Its id. */
+json_int_t wf_client_ask(struct wf_client *c, const char *cmd, json_t *q);
+/* Wait for the next message; NULL and *err when the connection has ended. */
+json_t *wf_client_next(struct wf_client *c, struct wf_err *err);
+
+#endif
