@@ -87,7 +87,8 @@ static ssize_t write_quiet(int fd, const void *p, size_t len)
     pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
     n = write(fd, p, len);
     e = errno;
-    if (n < 0 && e == EPIPE && !was_pending)
+    /* Linux sends it also where a write that blocked has written a part before the reader went */
+    if (n != (ssize_t)len && !was_pending)
         while (sigtimedwait(&pipe_set, NULL, &now) < 0 && errno == EINTR)
             ;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
