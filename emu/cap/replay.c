@@ -255,8 +255,12 @@ static int set_lead(struct wf_replay *r, struct wf_err *err)
     uint32_t n = r->fabric->desc->n_hosts, first = 0, last = n;
     int at = 0;
 
-    if (r->conf.vantage == WF_REPLAY_AT_SENDER || r->conf.time == WF_REPLAY_FLAT_OUT)
+    if (r->conf.vantage == WF_REPLAY_AT_SENDER)
         return 0;
+    if (r->conf.time == WF_REPLAY_FLAT_OUT)
+        return wf_err_set(err, EINVAL,
+                          "--vantage says what recorded times mean, and flat-out has "
+                          "no use for them");
     if (r->conf.vantage == WF_REPLAY_AT_HOST)
         at = wf_desc_find_host(r->fabric->desc, r->conf.vantage_name);
     else if (r->conf.vantage == WF_REPLAY_AT_PORT)

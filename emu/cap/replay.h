@@ -14,7 +14,8 @@
  *   host:NAME    frames of NAME not at all, all others by their way to NAME
  *   port:NAME    a switch's port towards a host: frames by their way to that port
  *   middle       all by half of their way
- * A time that goes back is taken as the time before it, and counted.
+ * A time that goes back is taken as the time before it, and counted; a host's frames keep their
+ * order whatever the vantage says.
  */
 #ifndef WEFT_CAP_REPLAY_H
 #define WEFT_CAP_REPLAY_H
@@ -48,7 +49,8 @@ struct wf_replay_conf {
 struct wf_replay_host {
     struct wf_node node; /* first */
     struct wf_replay *replay;
-    uint32_t host; /* index in the scenario */
+    uint32_t host;    /* index in the scenario */
+    uint64_t last_ps; /* when its latest frame is sent */
 };
 
 struct wf_replay_tap {

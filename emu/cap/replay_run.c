@@ -197,24 +197,25 @@ static void feed_at(struct wf_replay *r, uint64_t t_ps)
                       wf_event_key(first->entity, WF_EV_TIMER, first->seq++), feed_event);
 }
 
-/* Send the frame now, or a little later when the capture was not taken at its sender. */
+/* Send the frame now, or a little later when the capture was not taken at its sender. What a long
+ * frame needs longer for its way never lets it pass a short one of the same host. */
 static bool inject(struct wf_replay *r, struct wf_port *port, uint64_t now)
 {
     struct wf_pkt *pkt = make_packet(r);
     struct wf_replay_host *h = (struct wf_replay_host *)port->node;
-    uint64_t wait;
 
     if (!pkt)
         return false;
-    wait = r->lead_ps - way_to_vantage(r, h->host, pkt);
-    pkt->born_ps = now + wait;
+    pkt->born_ps = now + r->lead_ps - way_to_vantage(r, h->host, pkt);
     pkt->port = port;
-    if (wait == 0) {
+    if (r->lead_ps == 0) {
         send(r, pkt);
         return true;
     }
+    wf_max_u64(&h->last_ps, pkt->born_ps);
+    pkt->born_ps = h->last_ps;
     r->held++;
-    wf_lcore_schedule(r->fabric->lc, &pkt->ev, now + wait,
+    wf_lcore_schedule(r->fabric->lc, &pkt->ev, pkt->born_ps,
                       wf_event_key(port->entity, WF_EV_TIMER, port->seq++), send_event);
     return true;
 }

@@ -451,6 +451,35 @@ static void fc_E14_every_size_arrives_bit_by_bit(void **state)
     end(&j);
 }
 
+/* Seen from the receiver a long frame left earlier than its time says by more than a short one: no
+ * reason to overtake. */
+static void no_vantage_changes_a_hosts_order(void **state)
+{
+    static const uint32_t sizes[] = {60, 9000, 60, 9000, 60};
+    struct job j;
+
+    (void)state;
+    write_sizes(temp("mixed.pcapng"), sizes, 5); /* 10 us apart */
+    begin(&j);
+    for (uint32_t i = 0; i < j.d.n_links; i++)
+        j.d.links[i].cfg.rate_bps = 1000000000; /* 72 us a long frame and link */
+    j.r.conf.vantage = WF_REPLAY_AT_HOST;
+    j.r.conf.vantage_name = "h2";
+    assert_int_equal(
+        run(&j, temp("mixed.pcapng"),
+            (const char *const[]){"02:aa:00:00:00:01=h0", "02:aa:00:00:00:02=h2", NULL}, false),
+        0);
+    assert_int_equal(j.r.totals.arrived, 5);
+    assert_int_equal(j.r.totals.overtaken, 0);
+    end(&j);
+
+    begin(&j);
+    j.r.conf.vantage = WF_REPLAY_IN_MIDDLE;
+    j.r.conf.time = WF_REPLAY_FLAT_OUT;
+    assert_int_equal(run(&j, temp("mixed.pcapng"), NULL, true), -EINVAL);
+    end(&j);
+}
+
 static void frames_that_no_port_takes_are_counted(void **state)
 {
     static const uint32_t sizes[] = {60, 30, 9000};
@@ -601,6 +630,7 @@ int main(void)
         cmocka_unit_test(a_cut_frame_is_filled_up),
         cmocka_unit_test(a_wrong_icrc_stays_wrong_and_is_counted),
         cmocka_unit_test(fc_E14_every_size_arrives_bit_by_bit),
+        cmocka_unit_test(no_vantage_changes_a_hosts_order),
         cmocka_unit_test(frames_that_no_port_takes_are_counted),
         cmocka_unit_test(routed_hosts_send_to_their_gateway),
         cmocka_unit_test(a_routers_mac_needs_routing),
