@@ -168,3 +168,23 @@ void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name
     wf_lcore_schedule(node->net->lc, &f->start, cfg->start_ps,
                       wf_event_key(node->entity, WF_EV_TIMER, node->seq++), start_event);
 }
+
+bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *hash)
+{
+    for (const struct wf_flow *f = from->flows; f; f = f->next) {
+        struct wf_roce frame = f->tx->frame;
+        uint8_t buf[WF_ROCE_HDR_MAX];
+        struct wf_parsed p;
+        uint32_t len;
+
+        if (strcmp(f->name + strlen("flow."), name))
+            continue;
+        frame.bth.opcode = WF_SERVICE_RC | WF_OP_WRITE_MIDDLE;
+        len = wf_roce_hdr_build(buf, sizeof(buf), &frame);
+        if (!len || wf_parse(buf, len, wf_roce_frame_len(len, frame.payload_len), &p))
+            return false;
+        *hash = wf_flow_hash(buf, &p);
+        return true;
+    }
+    return false;
+}

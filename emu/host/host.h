@@ -19,4 +19,8 @@ struct wf_node *wf_host_new(struct wf_arena *arena, const struct wf_host_cfg *cf
 void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
                       const struct wf_flow_cfg *cfg, uint32_t number, struct wf_arena *arena);
 
+/* The ECMP hash of the data packets of a flow that this host sends; false: it has none of that
+ * name (as given to wf_host_add_flow). */
+bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *hash);
+
 #endif

@@ -64,7 +64,7 @@ struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)
     return pkt;
 }
 
-static uint32_t hash_flow(const uint8_t *b, const struct wf_parsed *p)
+uint32_t wf_flow_hash(const uint8_t *b, const struct wf_parsed *p)
 {
     uint64_t ports = p->flags & WF_P_PORTS ? (uint64_t)p->sport << 16 | p->dport : 0;
     uint64_t h;
@@ -86,7 +86,7 @@ enum wf_reason wf_pkt_parse(struct wf_pkt *pkt)
 
     pkt->hash = wf_hash_bytes(b, caplen < WF_HDR_ROOM ? caplen : WF_HDR_ROOM, pkt->frame_len);
     if (!why)
-        pkt->flow_hash = hash_flow(b, &pkt->p);
+        pkt->flow_hash = wf_flow_hash(b, &pkt->p);
     return why;
 }
 

@@ -109,6 +109,8 @@ uint64_t wf_net_pools_bytes(unsigned n_hdr, unsigned n_full);
 struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room);
 /* Parse and hash its bytes; frame_len is set, headers are there. */
 enum wf_reason wf_pkt_parse(struct wf_pkt *pkt);
+/* What ECMP hashes of a parsed frame: addresses, protocol, ports; without IP its MACs and type. */
+uint32_t wf_flow_hash(const uint8_t *bytes, const struct wf_parsed *p);
 /* Headers to edit; the caller tells the digest by wf_pkt_edited(). */
 uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt);
 void wf_pkt_edited(struct wf_pkt *pkt);
