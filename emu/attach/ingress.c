@@ -123,7 +123,11 @@ void wf_ingress_link(struct wf_fabric *f, struct wf_link *link, bool up)
 struct wf_fault *wf_ingress_fault(struct wf_fabric *f, struct wf_port *port,
                                   const struct wf_fault *fault)
 {
-    return wf_fabric_inject(f, port, fault);
+    unsigned n = 0;
+
+    for (const struct wf_fault *x = port->faults; x; x = x->next)
+        n++;
+    return n < WF_INGRESS_FAULTS ? wf_fabric_inject(f, port, fault) : NULL;
 }
 
 void wf_ingress_pfc(struct wf_port *port, uint8_t vector, uint16_t quanta)

@@ -15,7 +15,8 @@ void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt);
 void wf_ingress_stall(struct wf_edge *e, bool stalled);
 /* The state of any link of the fabric. */
 void wf_ingress_link(struct wf_fabric *f, struct wf_link *link, bool up);
-/* A fault, by command. */
+/* A fault, by command. NULL: the port has as many as are possible. */
+enum { WF_INGRESS_FAULTS = 64 };
 struct wf_fault *wf_ingress_fault(struct wf_fabric *f, struct wf_port *port,
                                   const struct wf_fault *fault);
 /* An XOFF of so many quanta (0: XON) for these priorities, sent out of a port by command. */

@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-#include "lab/client.h"
+#include "ctl/client.h"
 #include "lab/exec.h"
 #include "lab/idle.h"
 

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lab/msg.h"
+#include "ctl/msg.h"
 
 #define CLIENTS  32
 #define COMMANDS 64 /* of one client at a time */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "lab/client.h"
+#include "ctl/client.h"
 #include "lab/lab.h"
 #include "lab/serve.h"
 #include "sim/clock.h"
@@ -266,7 +266,7 @@ static int set_up(void **state)
     if (wf_instance_claim(&f.in, "first", &err))
         fail_msg("%s", err.msg);
     o.dir = f.in.dir;
-    wf_instance_path(&f.in, WF_LAB_SOCKET, path, sizeof(path));
+    wf_instance_path(&f.in, WF_CTL_SOCKET, path, sizeof(path));
     if (wf_lab_start(&f.lab, &plan, &m, &o, &err) || wf_serve_open(&f.serve, path, f.lab, &err))
         fail_msg("%s", err.msg);
     while (wf_lab_service(f.lab) == WF_LAB_BOOTING)

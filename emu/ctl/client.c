@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See client.h. */
-#include "lab/client.h"
+#include "ctl/client.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,7 +40,7 @@ static int choose(struct wf_instance *in, const char *name, struct wf_err *err)
         return wf_err_set(err, EINVAL, "several instances run (%s): say which with -i NAME",
                           c.names);
     if (!name && !c.alive)
-        return wf_err_set(err, ENOENT, "no lab runs: start one with 'weft lab up SCENARIO'");
+        return wf_err_set(err, ENOENT, "nothing runs: start 'weft run --live' or 'weft lab up'");
     rc = wf_instance_find(in, name ? name : c.last, err);
     if (!rc && !wf_instance_alive(in))
         return wf_err_set(err, ENOENT, "no instance '%s' runs%s%s", name,
@@ -58,7 +58,7 @@ int wf_client_connect(struct wf_client *c, const char *instance, struct wf_insta
     c->fd = -1;
     if (rc)
         return rc;
-    wf_instance_path(in, WF_LAB_SOCKET, a.sun_path, sizeof(a.sun_path));
+    wf_instance_path(in, WF_CTL_SOCKET, a.sun_path, sizeof(a.sun_path));
     c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&a, sizeof(a))) {
         rc = errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See msg.h. Base64: RFC 4648, clause 4. */
-#include "lab/msg.h"
+#include "ctl/msg.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

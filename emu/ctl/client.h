@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other end of a lab's socket (serve.h): connect to an instance, ask, read answers.
+ * The other end of the control socket (server.h): connect to an instance, ask, read answers.
  */
 #ifndef WEFT_LAB_CLIENT_H
 #define WEFT_LAB_CLIENT_H
 
-#include "lab/instance.h"
-#include "lab/msg.h"
+#include "ctl/instance.h"
+#include "ctl/msg.h"
 
-#define WF_LAB_SOCKET "ctl.sock"
+#define WF_CTL_SOCKET "ctl.sock"
 
 struct wf_client {
     int fd;

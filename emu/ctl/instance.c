@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See instance.h. */
-#include "lab/instance.h"
+/* See instance.h. What a killed process left is found by its lock, which nobody holds. */
+#include "ctl/instance.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a live fabric answers and does by command. Looking changes nothing; whatever changes
+ * something goes through attach/ingress.h, where everything from outside passes.
+ *   status                         name, scenario, time, digest, lateness, packets
+ *   show   what, at?               rows of one of wf_ctl_views: {"name": ..., counter: value ...}
+ *   hosts                          attached hosts: where they are and whether they are there
+ *   inject action, at, class?, every?, count?     drop | ce | corrupt at a port's egress
+ *   link   at, up                  by its name or by a port at either end
+ *   pfc    at, priorities, quanta  an XOFF (XON: 0) out of a port
+ *   stop                           the run ends
+ */
+#ifndef WEFT_CTL_COMMANDS_H
+#define WEFT_CTL_COMMANDS_H
+
+#include "attach/edges.h"
+#include "ctl/server.h"
+
+struct wf_ctl_fabric {
+    struct wf_fabric *f;
+    struct wf_run *run;
+    struct wf_edges *edges;
+    const char *instance;
+};
+
+extern const struct wf_ctl_group wf_ctl_fabric_group; /* its argument: struct wf_ctl_fabric */
+/* Names of the views, NULL-terminated. */
+extern const char *const wf_ctl_views[];
+
+/* show.c: the rows of a view, only those whose name fits the pattern (NULL: all). NULL: there is
+ * no such view. */
+json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Views of a fabric as JSON rows: one row an object, its counters under the names of the counter
+ * table. Ports always show all of theirs, the many small objects only what is not zero.
+ */
+#include <string.h>
+
+#include "ctl/commands.h"
+#include "scen/match.h"
+
+const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",  "edges", "queues",
+                                    "groups", "priorities", "faults", "links", NULL};
+
+struct view {
+    struct wf_fabric *f;
+    const char *at;
+    json_t *rows;
+};
+
+static bool fits(const struct view *v, const char *name)
+{
+    return !v->at || wf_match(v->at, name);
+}
+
+static json_t *row(const struct view *v, const char *name)
+{
+    json_t *r = json_object();
+
+    json_object_set_new(r, "name", json_string(name));
+    json_array_append_new(v->rows, r);
+    return r;
+}
+
+static unsigned counters(json_t *r, const struct wf_ctr_obj *o, bool zeros)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < o->table->n; i++)
+        if (o->table->rows[i].name && (zeros || o->values[i])) {
+            json_object_set_new(r, o->table->rows[i].name, wf_ctl_u64(o->values[i]));
+            n++;
+        }
+    return n;
+}
+
+static void add_ports(struct view *v)
+{
+    for (uint32_t i = 0; i < v->f->n_objs; i++) {
+        const struct wf_ctr_obj *o = &v->f->objs[i];
+        const struct wf_port *p;
+        json_t *r;
+
+        if (o->table != &wf_ctrs_port || !fits(v, o->name))
+            continue;
+        p = wf_fabric_port(v->f, o->name);
+        r = row(v, o->name);
+        json_object_set_new(r, "peer", json_string(p->peer->name));
+        json_object_set_new(r, "up", json_boolean(p->up));
+        json_object_set_new(r, "rate_bps", wf_ctl_u64(p->link->cfg.rate_bps));
+        json_object_set_new(r, "waiting_bytes", wf_ctl_u64(wf_port_backlog(p)));
+        counters(r, o, true);
+    }
+}
+
+static void add_objects(struct view *v, const struct wf_ctr_table *table, bool zeros)
+{
+    for (uint32_t i = 0; i < v->f->n_objs; i++) {
+        const struct wf_ctr_obj *o = &v->f->objs[i];
+        json_t *r;
+
+        if (o->table != table || !fits(v, o->name))
+            continue;
+        r = json_object();
+        json_object_set_new(r, "name", json_string(o->name));
+        if (counters(r, o, zeros) || zeros)
+            json_array_append(v->rows, r);
+        json_decref(r);
+    }
+}
+
+/* One row a port and reason. */
+static void add_drops(struct view *v)
+{
+    for (uint32_t i = 0; i < v->f->n_objs; i++) {
+        const struct wf_ctr_obj *o = &v->f->objs[i];
+
+        for (size_t why = 1; o->table == &wf_ctrs_drop && why < WF_DROP_COUNT; why++) {
+            json_t *r;
+
+            if (!o->values[why] || !fits(v, o->name))
+                continue;
+            r = row(v, o->name);
+            json_object_set_new(r, "reason", json_string(wf_reason_name((enum wf_reason)why)));
+            json_object_set_new(r, "frames", wf_ctl_u64(o->values[why]));
+            json_object_set_new(r, "meaning", json_string(wf_reason_meaning((enum wf_reason)why)));
+        }
+    }
+}
+
+static void add_faults(struct view *v)
+{
+    static const char *const actions[] = {"drop", "ce", "corrupt"};
+
+    for (uint32_t n = 0; n < v->f->n_nodes; n++)
+        for (uint16_t p = 0; p < v->f->nodes[n]->n_ports; p++) {
+            const struct wf_port *port = &v->f->nodes[n]->ports[p];
+
+            for (const struct wf_fault *x = port->faults; x; x = x->next) {
+                json_t *r;
+
+                if (!fits(v, port->name))
+                    continue;
+                r = row(v, port->name);
+                json_object_set_new(r, "action", json_string(actions[x->action]));
+                json_object_set_new(r, "class", json_string(wf_fault_class_names[x->match]));
+                json_object_set_new(r, "every", wf_ctl_u64(x->every));
+                json_object_set_new(r, "limit", wf_ctl_u64(x->limit));
+                json_object_set_new(r, "matched_frames", wf_ctl_u64(x->matched));
+                json_object_set_new(r, "hit_frames", wf_ctl_u64(x->hits));
+            }
+        }
+}
+
+static void add_links(struct view *v)
+{
+    for (uint32_t i = 0; i < v->f->desc->n_links; i++) {
+        const struct wf_link *l = &v->f->links[i];
+        json_t *r;
+
+        if (!fits(v, l->name))
+            continue;
+        r = row(v, l->name);
+        json_object_set_new(r, "up", json_boolean(l->up));
+        json_object_set_new(r, "rate_bps", wf_ctl_u64(l->cfg.rate_bps));
+        json_object_set_new(r, "delay_ps", wf_ctl_u64(l->cfg.delay_ps));
+        json_object_set_new(r, "mtu_bytes", wf_ctl_u64(l->cfg.mtu));
+    }
+}
+
+json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at)
+{
+    struct view v = {.f = f, .at = at, .rows = json_array()};
+
+    wf_fabric_settle(f);
+    if (!strcmp(what, "ports"))
+        add_ports(&v);
+    else if (!strcmp(what, "flows"))
+        add_objects(&v, &wf_ctrs_flow, true);
+    else if (!strcmp(what, "drops"))
+        add_drops(&v);
+    else if (!strcmp(what, "edges"))
+        add_objects(&v, &wf_ctrs_edge, true);
+    else if (!strcmp(what, "queues"))
+        add_objects(&v, &wf_ctrs_queue, false);
+    else if (!strcmp(what, "groups"))
+        add_objects(&v, &wf_ctrs_pg, false);
+    else if (!strcmp(what, "priorities"))
+        add_objects(&v, &wf_ctrs_prio, false);
+    else if (!strcmp(what, "faults"))
+        add_faults(&v);
+    else if (!strcmp(what, "links"))
+        add_links(&v);
+    else
+        return json_decref(v.rows), NULL;
+    return v.rows;
+}
