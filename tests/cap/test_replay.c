@@ -4,6 +4,7 @@
  * it lies beside the project, what the vantage means to the picosecond, and that frames of every
  * size arrive bit by bit as they were sent (fc_E14), judged by what capture points write.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,6 +30,7 @@ struct job {
     struct wf_replay r;
     struct wf_fabric *f;
     struct wf_captures *captures;
+    int others;             /* the host of unknown sources */
     const char *capture_at; /* port name, into "seen.pcapng" */
     struct wf_err err;
 };
@@ -52,6 +54,7 @@ static const char *temp(const char *name)
 static void begin(struct job *j)
 {
     memset(j, 0, sizeof(*j));
+    j->others = WF_REPLAY_NO_HOST;
     j->d.name = "test";
     j->d.seed = 1;
     j->d.time_scale = 1;
@@ -70,8 +73,7 @@ static int map(struct job *j, const char *const *told, bool automatic)
 {
     struct wf_replay_host_id ids[4] = {{0}};
     struct wf_replay_told rows[8];
-    struct wf_replay_map_conf conf = {
-        .told = rows, .automatic = automatic, .others = WF_REPLAY_NO_HOST};
+    struct wf_replay_map_conf conf = {.told = rows, .automatic = automatic, .others = j->others};
 
     for (uint32_t i = 0; i < 4; i++)
         ids[i].name = j->d.hosts[i].name;
@@ -498,6 +500,66 @@ static void frames_that_no_port_takes_are_counted(void **state)
     end(&j);
 }
 
+/* Every input that the parser's fuzzing kept, and each of them with two addresses that lead
+ * somewhere, as frames of one capture. */
+static unsigned write_hostile(const char *path)
+{
+    static const struct wf_pcapng_iface iface = {
+        .name = "x", .link_type = WF_LINK_ETHERNET, .time_digits = 9};
+    char folder[512], file[1024];
+    struct wf_pcapng *w;
+    struct wf_err err;
+    struct dirent *e;
+    unsigned n = 0;
+    DIR *d;
+
+    snprintf(folder, sizeof(folder), "%s/tests/fuzz/corpus/parse", getenv("WEFT_SOURCE"));
+    d = opendir(folder);
+    assert_non_null(d);
+    assert_int_equal(wf_pcapng_open(&w, path, NULL, &err), 0);
+    assert_int_equal(wf_pcapng_add_iface(w, &iface, &err), 0);
+    while ((e = readdir(d))) {
+        uint8_t frame[9000] = {0};
+        struct iovec iov = {frame, 0};
+        struct wf_pcapng_packet pkt = {.iov = &iov, .n_iov = 1};
+        FILE *f;
+
+        snprintf(file, sizeof(file), "%s/%s", folder, e->d_name);
+        f = e->d_name[0] == '.' ? NULL : fopen(file, "rb");
+        if (!f)
+            continue;
+        iov.iov_len = fread(frame, 1, sizeof(frame), f);
+        pkt.len_bytes = (uint32_t)iov.iov_len;
+        fclose(f);
+        for (int k = 0; k < 2; k++) {
+            pkt.time_ps = n++ * 1000000ull;
+            wf_pcapng_write(w, &pkt);
+            memcpy(frame, "\x02\xaa\0\0\0\x02\x02\xaa\0\0\0\x01", 12);
+        }
+    }
+    closedir(d);
+    assert_int_equal(wf_pcapng_close(w, &err), 0);
+    return n;
+}
+
+static void hostile_frames_end_somewhere(void **state)
+{
+    struct job j;
+    unsigned n = write_hostile(temp("hostile.pcapng"));
+
+    (void)state;
+    assert_true(n > 20);
+    for (int routed = 0; routed < 2; routed++) {
+        begin(&j);
+        j.r.conf.routed = routed;
+        j.others = 3;
+        assert_int_equal(run(&j, temp("hostile.pcapng"), NULL, false), 0);
+        assert_int_equal(j.r.plan.n_frames, n);
+        assert_true(j.r.totals.injected > n / 2);
+        end(&j);
+    }
+}
+
 /* ---- forwarding ---- */
 
 static void routed_hosts_send_to_their_gateway(void **state)
@@ -632,6 +694,7 @@ int main(void)
         cmocka_unit_test(fc_E14_every_size_arrives_bit_by_bit),
         cmocka_unit_test(no_vantage_changes_a_hosts_order),
         cmocka_unit_test(frames_that_no_port_takes_are_counted),
+        cmocka_unit_test(hostile_frames_end_somewhere),
         cmocka_unit_test(routed_hosts_send_to_their_gateway),
         cmocka_unit_test(a_routers_mac_needs_routing),
         cmocka_unit_test(unknown_sources_are_counted),
