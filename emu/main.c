@@ -15,6 +15,8 @@ struct command {
 
 static const struct command commands[] = {
     {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
+    {"check", "SCENARIO...", "say what is wrong with scenario files, explain their values",
+     wf_cmd_check},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

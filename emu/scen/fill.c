@@ -24,10 +24,11 @@ static void record(struct wf_fill *f, const void *field, const struct wf_yaml_no
 static void complain(struct wf_fill *f, const struct wf_key *key, const struct wf_yaml_node *v,
                      struct wf_err *err)
 {
-    char msg[sizeof(err->msg)];
+    char msg[sizeof(err->msg)], named[64];
 
     snprintf(msg, sizeof(msg), "%s", err->msg);
-    if (!strstr(msg, key->name))
+    snprintf(named, sizeof(named), " for %s is ", key->name); /* as errors about bounds say */
+    if (!strstr(msg, named))
         snprintf(err->msg, sizeof(err->msg), "%s: %.*s", key->name, (int)sizeof(msg) - 80, msg);
     wf_err_place(err, v->file, v->line, v->col);
     wf_diag_add(f->diags, false, err);
@@ -263,6 +264,27 @@ static const struct wf_key_sub *find_sub(const struct wf_keyset *set, const char
     return NULL;
 }
 
+/* One pair; false when the table doesn't know the key. */
+static bool fill_pair(struct wf_fill *f, const struct wf_keyset *set, void *base,
+                      const struct wf_yaml_node *k, const struct wf_yaml_node *v)
+{
+    const struct wf_key *key = wf_keyset_find(set, k->text);
+    const struct wf_key_sub *sub = key ? NULL : find_sub(set, k->text);
+
+    if (key)
+        fill_key(f, key, base, v);
+    else if (sub)
+        fill_sub(f, sub, base, v);
+    return key || sub;
+}
+
+void wf_fill_known(struct wf_fill *f, const struct wf_keyset *set, void *base,
+                   const struct wf_yaml_node *map)
+{
+    for (size_t i = 0; i < map->n; i++)
+        fill_pair(f, set, base, wf_yaml_key(map, i), wf_yaml_value(map, i));
+}
+
 void wf_fill(struct wf_fill *f, const struct wf_keyset *set, void *base,
              const struct wf_yaml_node *map, const char *const *also)
 {
@@ -272,17 +294,9 @@ void wf_fill(struct wf_fill *f, const struct wf_keyset *set, void *base,
         return;
     }
     for (size_t i = 0; i < map->n; i++) {
-        const struct wf_yaml_node *k = wf_yaml_key(map, i), *v = wf_yaml_value(map, i);
-        const struct wf_key *key = wf_keyset_find(set, k->text);
-        const struct wf_key_sub *sub = key ? NULL : find_sub(set, k->text);
+        const struct wf_yaml_node *k = wf_yaml_key(map, i);
 
-        if (callers(also, k->text))
-            continue;
-        if (key)
-            fill_key(f, key, base, v);
-        else if (sub)
-            fill_sub(f, sub, base, v);
-        else
+        if (!callers(also, k->text) && !fill_pair(f, set, base, k, wf_yaml_value(map, i)))
             unknown_key(f, set, also, k);
     }
 }

@@ -41,6 +41,10 @@ struct wf_fill {
  */
 void wf_fill(struct wf_fill *f, const struct wf_keyset *set, void *base,
              const struct wf_yaml_node *map, const char *const *also);
+/* The same for a mapping that several tables read: keys that this one doesn't know are passed over,
+ * and the caller looks for those that nobody knows. */
+void wf_fill_known(struct wf_fill *f, const struct wf_keyset *set, void *base,
+                   const struct wf_yaml_node *map);
 /* Errors, placed at `at`, for keys without default that nobody set; subs are not looked into. */
 void wf_fill_required(struct wf_fill *f, const struct wf_keyset *set, const void *base,
                       const struct wf_yaml_node *at);

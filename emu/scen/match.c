@@ -142,7 +142,9 @@ bool wf_match_link(const char *pattern, const char *a, unsigned a_port, const ch
 
     if (!strcmp(pattern, "*"))
         return true;
-    if (!dash || (size_t)(dash - pattern) >= sizeof(left))
+    if (!dash)
+        return match_end(pattern, a, a_port) || match_end(pattern, b, b_port);
+    if ((size_t)(dash - pattern) >= sizeof(left))
         return false;
     snprintf(left, sizeof(left), "%.*s", (int)(dash - pattern), pattern);
     return (match_end(left, a, a_port) && match_end(dash + 1, b, b_port)) ||

@@ -90,7 +90,10 @@ static void links_match_in_both_directions(void **state)
     assert_true(wf_match_link("spine1:p0-leaf0", "leaf0", 4, "spine1", 0));
     assert_false(wf_match_link("leaf0:p3-spine1:p0", "leaf0", 4, "spine1", 0));
     assert_false(wf_match_link("leaf*-leaf*", "leaf0", 4, "spine1", 0));
-    assert_false(wf_match_link("leaf0", "leaf0", 4, "spine1", 0));
+    assert_true(wf_match_link("leaf0", "leaf0", 4, "spine1", 0));
+    assert_true(wf_match_link("spine1:*", "leaf0", 4, "spine1", 0));
+    assert_false(wf_match_link("leaf0:p3", "leaf0", 4, "spine1", 0));
+    assert_false(wf_match_link("leaf1", "leaf0", 4, "spine1", 0));
 }
 
 int main(void)

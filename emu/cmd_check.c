@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * weft check: what is wrong with scenarios, without running them; where every value comes from;
+ * the reference of all keys.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "scen/scenario.h"
+
+static void usage(FILE *to)
+{
+    fputs(
+        "usage: weft check [--explain] [--live] SCENARIO...\n"
+        "       weft check --reference | --defaults\n\n"
+        "Says all that is wrong with scenario files, each with its place; exits with 2 when there\n"
+        "are errors. \"-\" reads the standard input.\n\n"
+        "  --explain     print every effective value and where it comes from\n"
+        "  --live        attachments to the outside are in order (weft run --live)\n"
+        "  --virtual     they are not (weft run)\n"
+        "  --reference   print the reference of scenario files as markdown\n"
+        "  --defaults    print all defaults and their sources as markdown\n",
+        to);
+}
+
+struct options {
+    bool explain, live, virtual;
+};
+
+static void summary(const struct wf_scenario *s)
+{
+    const struct wf_desc *d = &s->desc;
+
+    printf("%s: %s: in order: %u switches, %u hosts, %u links, %u flows, %zu expectations\n",
+           s->path, s->opts.name, d->n_switches, d->n_hosts, d->n_links, d->n_flows, s->expects.n);
+}
+
+static int check(const char *path, const struct options *o)
+{
+    struct wf_scenario s;
+    int rc = wf_scenario_load(&s, path);
+
+    if (!rc && (o->live || o->virtual))
+        rc = wf_scenario_check_mode(&s, o->live);
+    wf_diags_print(&s.diags, stderr);
+    if (o->explain)
+        wf_scenario_explain(&s, stdout);
+    else if (!rc)
+        summary(&s);
+    wf_scenario_free(&s);
+    return rc ? WF_EXIT_USAGE : WF_EXIT_PASS;
+}
+
+static int unknown(const char *arg)
+{
+    static const char *const names[] = {"--explain",   "--live",     "--virtual",
+                                        "--reference", "--defaults", "--help"};
+    struct wf_err err;
+
+    wf_err_set(&err, 22, "unknown option '%s'", arg);
+    wf_err_suggest(&err, arg, names, sizeof(names) / sizeof(names[0]));
+    return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
+}
+
+/* Options that need no file; -1: none of them. */
+static int alone(const char *arg)
+{
+    if (!strcmp(arg, "--help") || !strcmp(arg, "-h"))
+        usage(stdout);
+    else if (!strcmp(arg, "--reference"))
+        wf_scen_reference(stdout);
+    else if (!strcmp(arg, "--defaults"))
+        wf_scen_defaults(stdout);
+    else
+        return -1;
+    return WF_EXIT_PASS;
+}
+
+int wf_cmd_check(int argc, char **argv)
+{
+    struct options o = {0};
+    int files = 0, rc = WF_EXIT_PASS;
+
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-' || !argv[i][1]) {
+            argv[++files] = argv[i];
+            continue;
+        }
+        if (!strcmp(argv[i], "--explain"))
+            o.explain = true;
+        else if (!strcmp(argv[i], "--live"))
+            o.live = true;
+        else if (!strcmp(argv[i], "--virtual"))
+            o.virtual = true;
+        else if (alone(argv[i]) == WF_EXIT_PASS)
+            return WF_EXIT_PASS;
+        else
+            return unknown(argv[i]);
+    }
+    if (!files) {
+        usage(stderr);
+        return WF_EXIT_USAGE;
+    }
+    for (int i = 1; i <= files; i++) {
+        int one = check(argv[i], &o);
+
+        rc = rc ? rc : one;
+    }
+    return rc;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What can be known to be wrong with a scenario before it runs: losslessness that the thresholds
+ * can't keep, addresses that stand twice, flows without a way, packets that no link takes.
+ * With `lossless: best_effort` what is about losslessness is a warning.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eth/headroom.h"
+#include "scen/scen_priv.h"
+
+/* The other end of a link, and this one. */
+struct side {
+    uint32_t link;
+    struct wf_desc_end self, peer;
+    const char *port;
+};
+
+static struct side side_of(const struct wf_scenario *s, uint32_t link, int end)
+{
+    const struct wf_desc_link *l = &s->desc.links[link];
+
+    return (struct side){link, end ? l->b : l->a, end ? l->a : l->b, wf_scen_port(s, link, end)};
+}
+
+static const struct wf_pfc_cfg *pfc_of(const struct wf_scenario *s, struct wf_desc_end e)
+{
+    return e.is_host ? &s->desc.hosts[e.index].cfg.pfc : &s->desc.switches[e.index].cfg.pfc;
+}
+
+static bool best_effort(const struct wf_scenario *s)
+{
+    return s->opts.lossless == WF_SCEN_BEST_EFFORT;
+}
+
+/* Headroom that is too small, once for each place that set it: the port that needs most speaks. */
+struct short_headroom {
+    const struct wf_origin *origin;
+    const struct wf_pg_cfg *pg;
+    unsigned group, ports;
+    uint64_t has, needs;
+    const char *port;
+};
+
+struct shorts {
+    struct short_headroom v[64];
+    size_t n;
+};
+
+static bool same_place(const struct wf_origin *a, const struct wf_origin *b)
+{
+    return a == b || (a && b && a->file == b->file && a->line == b->line && a->col == b->col);
+}
+
+static void note_short(struct wf_scenario *s, struct shorts *all, const struct wf_pg_cfg *pg,
+                       unsigned g, const struct wf_pg_limits *lim, const char *port)
+{
+    const struct wf_origin *o = wf_origins_find(&s->origins, &pg->headroom_bytes);
+    struct short_headroom *x = all->v;
+
+    while (x < all->v + all->n && (x->group != g || !same_place(x->origin, o)))
+        x++;
+    if (x == all->v + 64)
+        return;
+    if (x == all->v + all->n) {
+        *x = (struct short_headroom){.origin = o, .group = g};
+        all->n++;
+    }
+    x->ports++;
+    if (lim->headroom_bound <= x->needs)
+        return;
+    x->needs = lim->headroom_bound;
+    x->has = lim->headroom;
+    x->pg = pg;
+    x->port = port;
+}
+
+static void tell_shorts(struct wf_scenario *s, const struct shorts *all)
+{
+    char a[32], b[32], more[32];
+
+    for (const struct short_headroom *x = all->v; x < all->v + all->n; x++) {
+        snprintf(more, sizeof(more), " (%u ports)", x->ports);
+        wf_scen_complain(s, best_effort(s), &x->pg->headroom_bytes, NULL,
+                         "headroom of lossless pg %u is %s, but %s can still arrive at %s%s after "
+                         "XOFF: 2 x delay x rate, the peer's response and the frames under way",
+                         x->group, wf_bytes_text(x->has, a, sizeof(a)),
+                         wf_bytes_text(x->needs, b, sizeof(b)), x->port, x->ports > 1 ? more : "");
+    }
+}
+
+static void check_group_at(struct wf_scenario *s, const struct side *x, unsigned g,
+                           struct shorts *shorts)
+{
+    const struct wf_switch_cfg *sw = &s->desc.switches[x->self.index].cfg;
+    const struct wf_pg_cfg *pg = &sw->pg[g];
+    const struct wf_link_cfg *link = &s->desc.links[x->link].cfg;
+    const struct wf_pfc_cfg *peer = pfc_of(s, x->peer);
+    uint64_t response =
+        peer->response_ps == WF_KEY_AUTO ? wf_pfc_response_ps(link->rate_bps) : peer->response_ps;
+    struct wf_pg_limits lim;
+    char a[32], b[32];
+
+    wf_pg_resolve(pg, link, response, &lim);
+    if (lim.headroom < lim.headroom_bound)
+        note_short(s, shorts, pg, g, &lim, x->port);
+    if (lim.xon > lim.xoff)
+        wf_scen_complain(s, false, &pg->xon_bytes, NULL, "xon of pg %u is %s, above xoff, %s", g,
+                         wf_bytes_text(lim.xon, a, sizeof(a)),
+                         wf_bytes_text(lim.xoff, b, sizeof(b)));
+    if (!peer->enable)
+        wf_scen_complain(s, best_effort(s), &peer->enable, NULL,
+                         "pg %u of %s is lossless, but its peer does not obey PFC", g, x->port);
+}
+
+static void check_groups(struct wf_scenario *s)
+{
+    struct shorts shorts = {.n = 0};
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++)
+        for (int e = 0; e < 2; e++) {
+            struct side x = side_of(s, i, e);
+
+            for (unsigned g = 0; g < WF_PGS && !x.self.is_host; g++)
+                if (s->desc.switches[x.self.index].cfg.pg[g].lossless)
+                    check_group_at(s, &x, g, &shorts);
+        }
+    tell_shorts(s, &shorts);
+}
+
+static void check_buffer(struct wf_scenario *s)
+{
+    uint64_t *need = WF_ARENA_ARRAY(&s->arena, uint64_t, s->desc.n_switches + 1);
+    const struct wf_origin *told_at = NULL; /* one complaint for each place that set it */
+    bool told = false;
+    char a[32], b[32];
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++)
+        for (int e = 0; e < 2; e++) {
+            struct side x = side_of(s, i, e);
+            struct wf_pg_limits lim;
+
+            for (unsigned g = 0; g < WF_PGS && !x.self.is_host; g++) {
+                const struct wf_pg_cfg *pg = &s->desc.switches[x.self.index].cfg.pg[g];
+
+                wf_pg_resolve(pg, &s->desc.links[i].cfg,
+                              wf_pfc_response_ps(s->desc.links[i].cfg.rate_bps), &lim);
+                need[x.self.index] += pg->lossless ? lim.xoff + lim.headroom : 0;
+            }
+        }
+    for (uint32_t i = 0; i < s->desc.n_switches; i++) {
+        const struct wf_switch_cfg *c = &s->desc.switches[i].cfg;
+        const struct wf_origin *o = wf_origins_find(&s->origins, &c->buffer_bytes);
+
+        if (need[i] > c->buffer_bytes && (!told || !same_place(told_at, o)))
+            wf_scen_complain(s, true, &c->buffer_bytes, NULL,
+                             "the lossless groups of %s can hold %s together, its buffer %s: full, "
+                             "it drops",
+                             s->desc.switches[i].name, wf_bytes_text(need[i], a, sizeof(a)),
+                             wf_bytes_text(c->buffer_bytes, b, sizeof(b)));
+        told = told || need[i] > c->buffer_bytes;
+        told_at = need[i] > c->buffer_bytes ? o : told_at;
+    }
+}
+
+static void check_queues(struct wf_scenario *s)
+{
+    char a[32], b[32];
+
+    for (uint32_t i = 0; i < s->desc.n_switches; i++)
+        for (unsigned q = 0; q < WF_QUEUES; q++) {
+            const struct wf_ecn_cfg *c = &s->desc.switches[i].cfg.queue[q].ecn;
+
+            if (c->enable && c->kmin_bytes > c->kmax_bytes)
+                wf_scen_complain(s, false, &c->kmin_bytes, NULL,
+                                 "kmin of queue %u is %s, above kmax, %s", q,
+                                 wf_bytes_text(c->kmin_bytes, a, sizeof(a)),
+                                 wf_bytes_text(c->kmax_bytes, b, sizeof(b)));
+        }
+}
+
+/* The priority that a full group pauses must be the one in which the host sends that traffic. */
+static void check_flow_priority(struct wf_scenario *s, const struct wf_scen_work *w,
+                                const struct wf_desc_flow *f, const struct wf_switch_cfg *leaf)
+{
+    unsigned dscp = w->cfg.dscp, prio = s->desc.hosts[f->from].cfg.dscp_to_priority[dscp];
+    unsigned pg = leaf->tc_to_pg[leaf->dscp_to_tc[dscp]];
+
+    if (leaf->trust == WF_TRUST_DSCP && leaf->pg[pg].lossless &&
+        leaf->pg_to_pfc_priority[pg] != prio)
+        wf_scen_complain(s, best_effort(s), &leaf->pg_to_pfc_priority[pg], w->at,
+                         "DSCP %u is priority %u at %s, but the leaf pauses priority %u for it: "
+                         "loss",
+                         dscp, prio, s->desc.hosts[f->from].name, leaf->pg_to_pfc_priority[pg]);
+}
+
+/* Longest L3 packet of a flow: IPv6, UDP, BTH, RETH, immediate, payload, ICRC. */
+static uint32_t l3_max(uint32_t path_mtu)
+{
+    return 40 + 8 + 12 + 16 + 4 + path_mtu + 4;
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t x)
+{
+    while (parent[x] != x)
+        x = parent[x] = parent[parent[x]];
+    return x;
+}
+
+/* Connected components over all nodes: switches, then hosts. */
+static uint32_t *components(struct wf_scenario *s)
+{
+    struct wf_desc *d = &s->desc;
+    uint32_t n = d->n_switches + d->n_hosts;
+    uint32_t *parent = WF_ARENA_ARRAY(&s->arena, uint32_t, n + 1);
+
+    for (uint32_t i = 0; i < n; i++)
+        parent[i] = i;
+    for (uint32_t i = 0; i < d->n_links; i++) {
+        struct wf_desc_end a = d->links[i].a, b = d->links[i].b;
+        uint32_t ra = root_of(parent, a.is_host ? d->n_switches + a.index : a.index);
+        uint32_t rb = root_of(parent, b.is_host ? d->n_switches + b.index : b.index);
+
+        parent[ra] = rb;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        parent[i] = root_of(parent, i);
+    return parent;
+}
+
+/* The switch of each host. */
+static uint32_t *leaves(struct wf_scenario *s)
+{
+    uint32_t *leaf = WF_ARENA_ARRAY(&s->arena, uint32_t, s->desc.n_hosts + 1);
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++)
+        for (int e = 0; e < 2; e++) {
+            struct side x = side_of(s, i, e);
+
+            if (x.self.is_host)
+                leaf[x.self.index] = x.peer.index;
+        }
+    return leaf;
+}
+
+static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
+                       const struct wf_desc_flow *f, const uint32_t *component,
+                       const uint32_t *leaf)
+{
+    const struct wf_desc_host *from = &s->desc.hosts[f->from], *to = &s->desc.hosts[f->to];
+    uint32_t n = s->desc.n_switches;
+    const struct wf_desc_host *model[] = {from, to};
+
+    for (int i = 0; i < 2; i++) {
+        if (model[i]->cfg.attach.type != WF_ATTACH_NONE)
+            wf_diag_error(&s->diags, w->at, "%s is attached: weft has no flows of its own there",
+                          model[i]->name);
+        if (model[i]->cfg.mtu < l3_max(w->cfg.path_mtu))
+            wf_diag_error(
+                &s->diags, w->at, "path_mtu %u makes packets of up to %u bytes, %s takes %u (mtu)",
+                w->cfg.path_mtu, l3_max(w->cfg.path_mtu), model[i]->name, model[i]->cfg.mtu);
+    }
+    if (component[n + f->from] != component[n + f->to])
+        wf_diag_error(&s->diags, w->at, "there is no way from %s to %s", from->name, to->name);
+    check_flow_priority(s, w, f, &s->desc.switches[leaf[f->from]].cfg);
+}
+
+static void check_flows(struct wf_scenario *s, const uint32_t *leaf)
+{
+    const uint32_t *component = components(s);
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++)
+        if (s->desc.links[i].cfg.mtu < least)
+            least = s->desc.links[i].cfg.mtu;
+    for (uint32_t k = 0; k < s->n_work; k++) {
+        const struct wf_scen_work *w = &s->work[k];
+
+        for (uint32_t i = 0; i < w->n_flows; i++)
+            check_flow(s, w, &s->desc.flows[w->first_flow + i], component, leaf);
+        if (w->n_flows && l3_max(w->cfg.path_mtu) > least)
+            wf_diag_warn(&s->diags, w->at,
+                         "path_mtu %u makes packets of up to %u bytes, but there are links that "
+                         "take %u (mtu): dropped there",
+                         w->cfg.path_mtu, l3_max(w->cfg.path_mtu), least);
+    }
+}
+
+struct address {
+    const void *bytes;
+    size_t len;
+    uint32_t host;
+    const void *field;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct address *x = a, *y = b;
+    int c = memcmp(x->bytes, y->bytes, x->len);
+
+    return c ? c : (x->host > y->host) - (x->host < y->host);
+}
+
+static void check_unique(struct wf_scenario *s, const char *what, struct address *v, uint32_t n)
+{
+    qsort(v, n, sizeof(*v), by_address);
+    for (uint32_t i = 1; i < n; i++)
+        if (!memcmp(v[i].bytes, v[i - 1].bytes, v[i].len))
+            wf_scen_complain(s, false,
+                             wf_origins_find(&s->origins, v[i].field) ? v[i].field : v[i - 1].field,
+                             NULL, "%s and %s have the same %s", s->desc.hosts[v[i - 1].host].name,
+                             s->desc.hosts[v[i].host].name, what);
+}
+
+static void check_family(struct wf_scenario *s, const struct wf_ip_prefix *ip, int family,
+                         const char *key)
+{
+    if (ip->family && ip->family != family)
+        wf_scen_complain(s, false, ip, NULL, "%s: expected an IPv%d address", key, family);
+}
+
+static void check_addresses(struct wf_scenario *s)
+{
+    uint32_t n = s->desc.n_hosts, n4 = 0, n6 = 0;
+    struct address *mac = WF_ARENA_ARRAY(&s->arena, struct address, n + 1);
+    struct address *ip4 = WF_ARENA_ARRAY(&s->arena, struct address, n + 1);
+    struct address *ip6 = WF_ARENA_ARRAY(&s->arena, struct address, n + 1);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct wf_host_cfg *c = &s->desc.hosts[i].cfg;
+
+        mac[i] = (struct address){c->mac, 6, i, c->mac};
+        if (c->mac[0] & 1)
+            wf_scen_complain(s, false, c->mac, NULL, "mac: a group address is no host's");
+        check_family(s, &c->ip, 4, "ip");
+        check_family(s, &c->gateway, 4, "gateway");
+        check_family(s, &c->ip6, 6, "ip6");
+        check_family(s, &c->gateway6, 6, "gateway6");
+        if (c->ip.family)
+            ip4[n4++] = (struct address){c->ip.addr, 16, i, &c->ip};
+        if (c->ip6.family)
+            ip6[n6++] = (struct address){c->ip6.addr, 16, i, &c->ip6};
+    }
+    check_unique(s, "MAC address", mac, n);
+    check_unique(s, "IPv4 address", ip4, n4);
+    check_unique(s, "IPv6 address", ip6, n6);
+}
+
+/* A routed leaf is a subnet: what the fabric didn't address itself needs its gateway said. */
+static void check_gateway(struct wf_scenario *s, uint32_t host, const struct wf_switch_cfg *leaf)
+{
+    const struct wf_host_cfg *c = &s->desc.hosts[host].cfg;
+
+    if (leaf->forwarding != WF_FORWARD_ROUTED)
+        return;
+    if (c->ip.family && !c->gateway.family && s->desc.n_switches > 1)
+        wf_scen_complain(s, true, &c->ip, NULL,
+                         "%s has an ip but no gateway: it reaches its own subnet only",
+                         s->desc.hosts[host].name);
+}
+
+static void check_attach(struct wf_scenario *s, const struct wf_desc_host *h)
+{
+    const struct wf_attach_cfg *a = &h->cfg.attach;
+    const struct wf_place_cfg *p = &h->cfg.place;
+    bool iface = a->iface && a->iface[0], devargs = a->devargs && a->devargs[0];
+
+    if (a->type == WF_ATTACH_AF_PACKET && !iface)
+        wf_scen_complain(s, false, &a->type, NULL, "%s: af_packet needs 'iface'", h->name);
+    if (a->type == WF_ATTACH_ETHDEV && !devargs)
+        wf_scen_complain(s, false, &a->type, NULL, "%s: ethdev needs 'devargs'", h->name);
+    if (p->guest && p->guest[0] && p->netns && p->netns[0])
+        wf_scen_complain(s, false, &p->netns, NULL, "%s: both guest and netns, expected one",
+                         h->name);
+}
+
+void wf_scen_check(struct wf_scenario *s)
+{
+    const uint32_t *leaf = leaves(s);
+
+    check_groups(s);
+    check_buffer(s);
+    check_queues(s);
+    check_addresses(s);
+    for (uint32_t i = 0; i < s->desc.n_hosts; i++) {
+        check_attach(s, &s->desc.hosts[i]);
+        check_gateway(s, i, &s->desc.switches[leaf[i]].cfg);
+    }
+    check_flows(s, leaf);
+}
+
+int wf_scenario_check_mode(struct wf_scenario *s, bool live)
+{
+    size_t errors = s->diags.errors;
+
+    for (uint32_t i = 0; i < s->desc.n_hosts && !live; i++) {
+        const struct wf_desc_host *h = &s->desc.hosts[i];
+
+        if (h->cfg.attach.type != WF_ATTACH_NONE)
+            wf_scen_complain(s, false, &h->cfg.attach.type, NULL,
+                             "%s is attached to the outside, which needs a live run (--live)",
+                             h->name);
+    }
+    return s->diags.errors > errors ? -EINVAL : 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the scenario loader share. */
+#ifndef WEFT_SCEN_PRIV_H
+#define WEFT_SCEN_PRIV_H
+
+#include "scen/scenario.h"
+
+enum { WF_SCEN_NODES_MAX = 4096, WF_SCEN_LINKS_MAX = 65536, WF_SCEN_FLOWS_MAX = 65536 };
+
+enum wf_work_kind { WF_WORK_FLOW, WF_WORK_INCAST, WF_WORK_PERMUTATION, WF_WORK_ALL_TO_ALL };
+
+struct wf_scen_work {
+    const char *name;
+    int kind; /* enum wf_work_kind */
+    int op;
+    struct wf_flow_cfg cfg;
+    const struct wf_yaml_node *at;
+    uint32_t *from, n_from; /* hosts */
+    uint32_t *to, n_to;
+    uint32_t first_flow, n_flows;
+};
+extern const struct wf_keyset wf_work_keys;
+
+struct wf_scen_topology {
+    int kind; /* enum wf_topology_kind */
+    uint32_t leaves, spines, hosts_per_leaf;
+};
+enum wf_topology_kind { WF_TOPOLOGY_LEAF_SPINE, WF_TOPOLOGY_EXPLICIT };
+extern const struct wf_keyset wf_topology_keys;
+
+struct wf_scen_step {
+    uint64_t at_ps;
+    int action; /* enum wf_scen_do */
+    const char *link, *where;
+    uint64_t every, limit;
+    int match; /* enum wf_fault_class */
+};
+enum wf_scen_do {
+    WF_SCEN_LINK_DOWN,
+    WF_SCEN_LINK_UP,
+    WF_SCEN_DROP,
+    WF_SCEN_CE,
+    WF_SCEN_CORRUPT,
+};
+extern const struct wf_keyset wf_step_keys;
+
+/* Each reads its section, which may be absent, and reports what is wrong with it. */
+void wf_scen_topology(struct wf_scenario *s);
+void wf_scen_profiles(struct wf_scenario *s);
+/* The links, switches and hosts sections of a file or profile. */
+void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool profile);
+void wf_scen_workload(struct wf_scenario *s);
+void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
+void wf_scen_timeline(struct wf_scenario *s);
+void wf_scen_captures(struct wf_scenario *s);
+void wf_scen_check(struct wf_scenario *s);
+
+/* "leaf0:p3" of a link's end, "leaf0:p3-spine1:p0". */
+static inline const char *wf_scen_port(const struct wf_scenario *s, uint32_t link, int end)
+{
+    return s->ports[2 * link + (uint32_t)end];
+}
+/* A node's name is a word of letters, digits and '_', which begins with no digit. */
+bool wf_scen_name_ok(const char *name);
+/* An error at the origin of a field, or at `at` when the field has its default. */
+void wf_scen_complain(struct wf_scenario *s, bool warning, const void *field,
+                      const struct wf_yaml_node *at, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A scenario file: loaded into a description that a fabric is built from, expectations, capture
+ * points and options of the run, each value with its origin, and everything that is wrong with it.
+ *
+ * Order of precedence: the tables' defaults, the profiles in their order, the file; in each the
+ * entries of `links:`, `switches:` and `hosts:` in the order of the file, so that a later entry
+ * that matches wins.
+ */
+#ifndef WEFT_SCEN_SCENARIO_H
+#define WEFT_SCEN_SCENARIO_H
+
+#include "fabric/desc.h"
+#include "scen/diag.h"
+#include "scen/expect.h"
+#include "scen/fill.h"
+#include "scen/yaml.h"
+
+struct wf_scen_repeat {
+    uint32_t seeds;
+};
+
+struct wf_scen_opts {
+    const char *name, *description;
+    uint64_t seed;
+    uint64_t duration_ps, time_limit_ps, lateness_bound_ps;
+    uint64_t sample_ps; /* between two evaluations of always and never; WF_KEY_AUTO */
+    uint32_t time_scale;
+    int clock;    /* enum wf_scen_clock */
+    int lossless; /* enum wf_scen_lossless */
+    struct wf_scen_repeat repeat;
+};
+enum wf_scen_clock { WF_SCEN_CATCH_UP, WF_SCEN_SLIP };
+enum wf_scen_lossless { WF_SCEN_STRICT, WF_SCEN_BEST_EFFORT };
+extern const struct wf_keyset wf_scen_keys;
+
+struct wf_scen_work;
+enum { WF_SCEN_PROFILES_MAX = 8 };
+
+struct wf_scenario {
+    struct wf_arena arena;
+    const char *path;
+    const struct wf_yaml_node *root;
+    struct wf_scen_opts opts;
+    struct wf_desc desc;
+    struct wf_expects expects;
+    struct wf_capture_cfg *captures; /* cap/capture.h; `at` may be a pattern */
+    uint32_t n_captures;
+    struct wf_diags diags;
+    struct wf_origins origins;
+    struct wf_fill fill;
+    const char *profiles[WF_SCEN_PROFILES_MAX];
+    uint32_t n_profiles;
+    /* for messages and --explain */
+    const char *topology;
+    struct wf_scen_work *work;
+    uint32_t n_work;
+    const char **ports; /* names of all ports: of each link its a, then its b */
+    const char **links; /* names of all links */
+};
+
+/*
+ * Load a file and check all that can be known without running it. 0, or -EINVAL when there are
+ * errors; the diags hold them, and warnings, in either case. Free it in either case.
+ */
+int wf_scenario_load(struct wf_scenario *s, const char *path);
+/* The same from memory; profiles are searched beside `name`. */
+int wf_scenario_parse(struct wf_scenario *s, const char *name, const void *text, size_t len);
+void wf_scenario_free(struct wf_scenario *s);
+/* What depends on how it is run: attachments need a live run. */
+int wf_scenario_check_mode(struct wf_scenario *s, bool live);
+/* Another seed: the description's, and what is drawn from it. Not while a fabric is built from it.
+ */
+void wf_scenario_seed(struct wf_scenario *s, uint64_t seed);
+/* The interval at which the runner offers wf_expects_step. */
+uint64_t wf_scenario_sample_ps(const struct wf_scenario *s);
+/* A section that scen doesn't know the inside of ("lab"), NULL when absent. Fill it by
+ * wf_fill(&s->fill, ...). */
+const struct wf_yaml_node *wf_scenario_section(const struct wf_scenario *s, const char *name);
+
+/* Names of all counters' holders as the fabric will have them, without a fabric: values are zero.
+ */
+size_t wf_scenario_objs(const struct wf_scenario *s, struct wf_arena *a, struct wf_ctr_obj **out);
+/* Every effective value and where it comes from. */
+void wf_scenario_explain(const struct wf_scenario *s, FILE *out);
+/* The reference of all keys, and the table of their defaults, as markdown. */
+void wf_scen_reference(FILE *out);
+void wf_scen_defaults(FILE *out);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `weft check --explain`: every effective value of a scenario and where it comes from. Nodes and
+ * links whose values and origins are the same are told of together; addresses follow as a list,
+ * and the thresholds that were computed from links.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "eth/headroom.h"
+#include "scen/scen_priv.h"
+
+enum { NAMES_SHOWN = 8 };
+
+/* Things of one kind, with the text that tells of each. */
+struct group {
+    const char *kind;
+    uint32_t n;
+    const char **names;
+    char **texts;
+};
+
+static struct group new_group(const char *kind, uint32_t n)
+{
+    struct group g = {kind, n, calloc(n + 1, sizeof(char *)), calloc(n + 1, sizeof(char *))};
+
+    WF_ASSERT(g.names && g.texts);
+    return g;
+}
+
+static char *explain_text(const struct wf_scenario *s, const struct wf_keyset *set,
+                          const void *base)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+
+    WF_ASSERT(f);
+    wf_fill_explain(f, set, base, &s->origins, "  ");
+    fclose(f);
+    return text;
+}
+
+/* Addresses differ from host to host and are listed apart. */
+static void drop_addresses(char *text)
+{
+    static const char *const keys[] = {"mac", "ip", "ip6", "gateway", "gateway6"};
+    char *out = text;
+
+    for (char *line = text; *line;) {
+        size_t n = strcspn(line, "\n") + 1;
+        bool drop = false;
+
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+            size_t k = strlen(keys[i]);
+
+            drop = drop || (!strncmp(line + 2, keys[i], k) && !strncmp(line + 2 + k, " = ", 3));
+        }
+        if (!drop) {
+            memmove(out, line, n);
+            out += n;
+        }
+        line += n;
+    }
+    *out = 0;
+}
+
+static void print_names(FILE *out, const struct group *g, uint32_t first)
+{
+    uint32_t shown = 0, more = 0;
+
+    fprintf(out, "\n%s", g->kind);
+    for (uint32_t i = first; i < g->n; i++) {
+        if (strcmp(g->texts[i], g->texts[first]))
+            continue;
+        if (shown < NAMES_SHOWN)
+            fprintf(out, "%s %s", shown ? "," : "", g->names[i]);
+        else
+            more++;
+        shown++;
+    }
+    if (more)
+        fprintf(out, " and %u more", more);
+    fprintf(out, ":\n");
+}
+
+static void print_group(FILE *out, struct group *g)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        bool seen = false;
+
+        for (uint32_t j = 0; j < i && !seen; j++)
+            seen = !strcmp(g->texts[j], g->texts[i]);
+        if (seen)
+            continue;
+        print_names(out, g, i);
+        fputs(g->texts[i], out);
+    }
+    for (uint32_t i = 0; i < g->n; i++)
+        free(g->texts[i]);
+    free(g->texts);
+    free(g->names);
+}
+
+static void explain_nodes(const struct wf_scenario *s, FILE *out)
+{
+    const struct wf_desc *d = &s->desc;
+    struct group links = new_group("link", d->n_links);
+    struct group switches = new_group("switch", d->n_switches);
+    struct group hosts = new_group("host", d->n_hosts);
+
+    for (uint32_t i = 0; i < d->n_links; i++) {
+        links.names[i] = s->links[i];
+        links.texts[i] = explain_text(s, &wf_link_keys, &d->links[i].cfg);
+    }
+    for (uint32_t i = 0; i < d->n_switches; i++) {
+        switches.names[i] = d->switches[i].name;
+        switches.texts[i] = explain_text(s, &wf_switch_keys, &d->switches[i].cfg);
+    }
+    for (uint32_t i = 0; i < d->n_hosts; i++) {
+        hosts.names[i] = d->hosts[i].name;
+        hosts.texts[i] = explain_text(s, &wf_host_keys, &d->hosts[i].cfg);
+        drop_addresses(hosts.texts[i]);
+    }
+    print_group(out, &links);
+    print_group(out, &switches);
+    print_group(out, &hosts);
+}
+
+static void explain_addresses(const struct wf_scenario *s, FILE *out)
+{
+    static const char *const keys[] = {"mac", "ip", "ip6", "gateway", "gateway6"};
+    char buf[128];
+
+    fprintf(out, "\naddresses (given by the fabric unless a place is named):\n");
+    for (uint32_t i = 0; i < s->desc.n_hosts; i++) {
+        const struct wf_desc_host *h = &s->desc.hosts[i];
+
+        fprintf(out, "  %s", h->name);
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+            const struct wf_key *key = wf_keyset_find(&wf_host_keys, keys[k]);
+            const struct wf_origin *o =
+                wf_origins_find(&s->origins, (const char *)&h->cfg + key->off);
+
+            fprintf(out, " %s %s", key->name, wf_key_text(key, &h->cfg, buf, sizeof(buf)));
+            if (o)
+                fprintf(out, " (%s:%d:%d)", o->file, o->line, o->col);
+        }
+        fprintf(out, "\n");
+    }
+}
+
+static bool limits_of(const struct wf_scenario *s, uint32_t link, int end, unsigned g,
+                      struct wf_pg_limits *lim)
+{
+    const struct wf_desc_link *l = &s->desc.links[link];
+    struct wf_desc_end self = end ? l->b : l->a, peer = end ? l->a : l->b;
+    uint64_t response = peer.is_host ? s->desc.hosts[peer.index].cfg.pfc.response_ps
+                                     : s->desc.switches[peer.index].cfg.pfc.response_ps;
+
+    if (self.is_host || !s->desc.switches[self.index].cfg.pg[g].lossless)
+        return false;
+    if (response == WF_KEY_AUTO)
+        response = wf_pfc_response_ps(l->cfg.rate_bps);
+    wf_pg_resolve(&s->desc.switches[self.index].cfg.pg[g], &l->cfg, response, lim);
+    return true;
+}
+
+/* Thresholds of lossless groups once "auto" is resolved; ports with the same are one line. */
+static void explain_limits(const struct wf_scenario *s, FILE *out)
+{
+    struct wf_pg_limits seen[64], lim;
+    size_t n = 0;
+    char a[32], b[32], c[32], d[32];
+
+    for (uint32_t i = 0; i < 2 * s->desc.n_links; i++)
+        for (unsigned g = 0; g < WF_PGS; g++) {
+            bool known = false;
+
+            if (n == 64 || !limits_of(s, i / 2, (int)(i % 2), g, &lim))
+                continue;
+            for (size_t k = 0; k < n; k++)
+                known = known || !memcmp(&seen[k], &lim, sizeof(lim));
+            if (known)
+                continue;
+            seen[n++] = lim;
+            if (n == 1)
+                fprintf(out, "\nlossless groups, computed (one port for all that are equal):\n");
+            fprintf(out, "  %s.pg%u: xoff %s, xon %s, headroom %s of at least %s\n", s->ports[i], g,
+                    wf_bytes_text(lim.xoff, a, sizeof(a)), wf_bytes_text(lim.xon, b, sizeof(b)),
+                    wf_bytes_text(lim.headroom, c, sizeof(c)),
+                    wf_bytes_text(lim.headroom_bound, d, sizeof(d)));
+        }
+}
+
+static void explain_workload(const struct wf_scenario *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->n_work; i++) {
+        const struct wf_scen_work *w = &s->work[i];
+
+        fprintf(out, "\nworkload %s, %u flow%s:\n", w->name, w->n_flows,
+                w->n_flows == 1 ? "" : "s");
+        wf_fill_explain(out, &wf_work_keys, w, &s->origins, "  ");
+        wf_fill_explain(out, &wf_flow_keys, &w->cfg, &s->origins, "  ");
+    }
+}
+
+void wf_scenario_explain(const struct wf_scenario *s, FILE *out)
+{
+    fprintf(out, "scenario:\n");
+    wf_fill_explain(out, &wf_scen_keys, &s->opts, &s->origins, "  ");
+    if (!s->topology)
+        return;
+    fprintf(out, "\ntopology: %s\n", s->topology);
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        fprintf(out, "profile: %s\n", s->profiles[i]);
+    if (!s->desc.n_links)
+        return;
+    explain_nodes(s, out);
+    explain_addresses(s, out);
+    explain_limits(s, out);
+    explain_workload(s, out);
+}

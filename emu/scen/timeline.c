@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The `timeline:` section: what happens to links and frames at which time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "scen/match.h"
+#include "scen/scen_priv.h"
+
+enum { STEPS_MAX = 10000 };
+
+#define ROW(field) offsetof(struct wf_scen_step, field)
+
+static const char *const do_names[] = {"link_down", "link_up",        "inject_drop",
+                                       "inject_ce", "inject_corrupt", NULL};
+
+static const struct wf_key rows[] = {
+    {"at", WF_KEY_TIME, ROW(at_ps), NULL, .doc = "When, in fabric time."},
+    {"do", WF_KEY_ENUM, ROW(action), NULL, .names = do_names,
+     .doc = "link_down and link_up; inject_drop, inject_ce and inject_corrupt at a port's egress "
+            "from then on."},
+    {"link", WF_KEY_STRING, ROW(link), "", .doc = "link_*: a link or a pattern over them."},
+    {"where", WF_KEY_STRING, ROW(where), "",
+     .doc = "inject_*: a port, such as leaf0:p3, or a pattern over them."},
+    {"every", WF_KEY_UINT64, ROW(every), "1", 1, 1000000000000ull,
+     .doc = "inject_*: each n-th of the frames that match."},
+    {"match", WF_KEY_ENUM, ROW(match), "roce_data", .names = wf_fault_class_names,
+     .doc = "inject_*: which frames are meant."},
+    {"limit", WF_KEY_UINT64, ROW(limit), "0", .doc = "inject_*: stop after so many; 0: never."},
+};
+
+const struct wf_keyset wf_step_keys = {
+    .name = "timeline",
+    .doc = "A list; each entry is something that happens.",
+    .keys = rows,
+    .n_keys = sizeof(rows) / sizeof(rows[0]),
+    .size = sizeof(struct wf_scen_step),
+};
+
+struct build {
+    struct wf_scenario *s;
+    struct wf_desc_step *steps;
+    uint32_t n, cap;
+};
+
+static void add(struct build *b, const struct wf_desc_step *step)
+{
+    if (b->n == b->cap) {
+        uint32_t cap = b->cap ? 2 * b->cap : 64;
+        struct wf_desc_step *more = WF_ARENA_ARRAY(&b->s->arena, struct wf_desc_step, cap);
+
+        if (b->n)
+            memcpy(more, b->steps, b->n * sizeof(*more));
+        b->steps = more;
+        b->cap = cap;
+    }
+    b->steps[b->n++] = *step;
+}
+
+/* The index of link `i` when the pattern means it; the ports of a link's name are optional. */
+static bool link_matches(const struct wf_scenario *s, const char *pattern, uint32_t i)
+{
+    const char *a = wf_scen_port(s, i, 0), *b = wf_scen_port(s, i, 1);
+    const char *ca = strrchr(a, ':'), *cb = strrchr(b, ':');
+    char na[64], nb[64];
+
+    snprintf(na, sizeof(na), "%.*s", (int)(ca - a), a);
+    snprintf(nb, sizeof(nb), "%.*s", (int)(cb - b), b);
+    return wf_match_link(pattern, na, (unsigned)strtoul(ca + 2, NULL, 10), nb,
+                         (unsigned)strtoul(cb + 2, NULL, 10));
+}
+
+static void link_step(struct build *b, const struct wf_scen_step *x, const struct wf_yaml_node *at)
+{
+    const struct wf_yaml_node *v = wf_yaml_get(at, "link");
+    struct wf_scenario *s = b->s;
+    uint32_t hits = 0;
+
+    if (!v) {
+        wf_diag_error(&s->diags, at, "'link' is missing in timeline: %s needs one",
+                      do_names[x->action]);
+        return;
+    }
+    for (uint32_t i = 0; x->link && i < s->desc.n_links; i++)
+        if (link_matches(s, x->link, i)) {
+            add(b, &(struct wf_desc_step){
+                       .at_ps = x->at_ps,
+                       .action = x->action == WF_SCEN_LINK_UP ? WF_DO_LINK_UP : WF_DO_LINK_DOWN,
+                       .link = i,
+                   });
+            hits++;
+        }
+    if (x->link && !hits)
+        wf_diag_unknown(&s->diags, v, x->link, s->links, s->desc.n_links, "'%s' matches no link",
+                        x->link);
+}
+
+static void inject_step(struct build *b, const struct wf_scen_step *x,
+                        const struct wf_yaml_node *at)
+{
+    static const enum wf_fault_action actions[] = {
+        [WF_SCEN_DROP] = WF_FAULT_DROP,
+        [WF_SCEN_CE] = WF_FAULT_CE,
+        [WF_SCEN_CORRUPT] = WF_FAULT_CORRUPT,
+    };
+    const struct wf_yaml_node *v = wf_yaml_get(at, "where");
+    struct wf_scenario *s = b->s;
+    uint32_t hits = 0;
+    struct wf_desc_step step = {.at_ps = x->at_ps, .action = WF_DO_INJECT};
+
+    if (!v) {
+        wf_diag_error(&s->diags, at, "'where' is missing in timeline: %s needs a port",
+                      do_names[x->action]);
+        return;
+    }
+    step.fault.action = actions[x->action];
+    step.fault.match = (enum wf_fault_class)x->match;
+    step.fault.every = x->every;
+    step.fault.limit = x->limit;
+    for (uint32_t i = 0; x->where && i < 2 * s->desc.n_links; i++)
+        if (wf_match(x->where, s->ports[i])) {
+            step.where = s->ports[i];
+            add(b, &step);
+            hits++;
+        }
+    if (x->where && !hits)
+        wf_diag_unknown(&s->diags, v, x->where, s->ports, 2 * s->desc.n_links,
+                        "'%s' matches no port", x->where);
+}
+
+/* A key that the action doesn't use would be ignored silently. */
+static void refuse_others(struct wf_scenario *s, const struct wf_scen_step *x,
+                          const struct wf_yaml_node *at)
+{
+    static const char *const of_links[] = {"link", NULL};
+    static const char *const of_faults[] = {"where", "every", "match", "limit", NULL};
+    bool link = x->action == WF_SCEN_LINK_DOWN || x->action == WF_SCEN_LINK_UP;
+
+    for (const char *const *k = link ? of_faults : of_links; *k; k++)
+        if (wf_yaml_get(at, *k))
+            wf_diag_error(&s->diags, wf_yaml_get(at, *k), "'%s' does not go with %s", *k,
+                          do_names[x->action]);
+}
+
+static void read_step(struct build *b, const struct wf_yaml_node *at)
+{
+    struct wf_scenario *s = b->s;
+    struct wf_scen_step *x = WF_ARENA_NEW(&s->arena, struct wf_scen_step);
+    size_t errors = s->diags.errors;
+
+    wf_keyset_defaults(&wf_step_keys, x);
+    wf_fill(&s->fill, &wf_step_keys, x, at, NULL);
+    if (at->kind == WF_YAML_MAPPING)
+        wf_fill_required(&s->fill, &wf_step_keys, x, at);
+    if (s->diags.errors > errors)
+        return;
+    if (s->opts.duration_ps != WF_KEY_AUTO && x->at_ps > s->opts.duration_ps)
+        wf_diag_warn(&s->diags, at, "never happens: the run ends before");
+    refuse_others(s, x, at);
+    if (x->action == WF_SCEN_LINK_DOWN || x->action == WF_SCEN_LINK_UP)
+        link_step(b, x, at);
+    else
+        inject_step(b, x, at);
+}
+
+/* By time; what happens at one time in the order of the file (insertion sort is stable). */
+static void sort(struct build *b)
+{
+    for (uint32_t i = 1; i < b->n; i++)
+        for (uint32_t j = i; j > 0 && b->steps[j].at_ps < b->steps[j - 1].at_ps; j--) {
+            struct wf_desc_step t = b->steps[j];
+
+            b->steps[j] = b->steps[j - 1];
+            b->steps[j - 1] = t;
+        }
+}
+
+void wf_scen_timeline(struct wf_scenario *s)
+{
+    const struct wf_yaml_node *list = wf_yaml_get(s->root, "timeline");
+    struct build b = {.s = s};
+
+    if (!list)
+        return;
+    if (list->kind != WF_YAML_SEQUENCE) {
+        wf_diag_error(&s->diags, list, "timeline: expected a list, found %s", wf_yaml_what(list));
+        return;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        if (b.n <= STEPS_MAX)
+            read_step(&b, &list->items[i]);
+    if (b.n > STEPS_MAX)
+        wf_diag_error(&s->diags, list, "timeline: more than %d steps", STEPS_MAX);
+    else
+        sort(&b);
+    s->desc.steps = b.steps;
+    s->desc.n_steps = b.n;
+}

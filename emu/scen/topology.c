@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The `topology:` section: which switches, hosts and links there are. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scen/scen_priv.h"
+
+#define ROW(field) offsetof(struct wf_scen_topology, field)
+
+static const char *const kind_names[] = {"leaf_spine", "explicit", NULL};
+
+static const struct wf_key rows[] = {
+    {"kind", WF_KEY_ENUM, ROW(kind), "leaf_spine", .names = kind_names,
+     .doc = "leaf_spine: leaf0, spine0, h0 and so on, each leaf linked to each spine. explicit: "
+            "the lists `switches`, `hosts` and `links` of pairs of names, such as [h0, leaf0]; a "
+            "node's ports count up in the order of its links."},
+    {"leaves", WF_KEY_UINT, ROW(leaves), "2", 1, 1024, .doc = "leaf_spine: number of leaves."},
+    {"spines", WF_KEY_UINT, ROW(spines), "2", 0, 1024,
+     .doc = "leaf_spine: number of spines; 0 only for a single leaf."},
+    {"hosts_per_leaf", WF_KEY_UINT, ROW(hosts_per_leaf), "2", 0, 1024,
+     .doc = "leaf_spine: hosts on each leaf, h0 upwards leaf by leaf."},
+};
+
+const struct wf_keyset wf_topology_keys = {
+    .name = "topology",
+    .doc = "Which nodes there are and how they are linked.",
+    .keys = rows,
+    .n_keys = sizeof(rows) / sizeof(rows[0]),
+    .size = sizeof(struct wf_scen_topology),
+};
+
+static const char *const lists[] = {"switches", "hosts", "links", NULL};
+
+static void leaf_spine(struct wf_scenario *s, const struct wf_scen_topology *t,
+                       const struct wf_yaml_node *at)
+{
+    uint64_t hosts = (uint64_t)t->leaves * t->hosts_per_leaf;
+    uint64_t nodes = hosts + t->leaves + t->spines;
+    uint64_t links = hosts + (uint64_t)t->leaves * t->spines;
+
+    for (size_t i = 0; lists[i]; i++)
+        if (wf_yaml_get(at, lists[i]))
+            wf_diag_error(&s->diags, wf_yaml_get(at, lists[i]),
+                          "'%s' goes with topology kind explicit, this is leaf_spine", lists[i]);
+    if (!t->spines && t->leaves > 1)
+        wf_diag_error(&s->diags, at, "%u leaves without a spine between them", t->leaves);
+    else if (nodes > WF_SCEN_NODES_MAX || links > WF_SCEN_LINKS_MAX)
+        wf_diag_error(&s->diags, at,
+                      "%llu nodes and %llu links are too many, expected at most %d and %d",
+                      (unsigned long long)nodes, (unsigned long long)links, WF_SCEN_NODES_MAX,
+                      WF_SCEN_LINKS_MAX);
+    else if (!links)
+        wf_diag_error(&s->diags, at, "a topology without a link");
+    else
+        wf_desc_leaf_spine(&s->desc, &s->arena, t->leaves, t->spines, t->hosts_per_leaf);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct wf_yaml_node *x = *(const struct wf_yaml_node *const *)a;
+    const struct wf_yaml_node *y = *(const struct wf_yaml_node *const *)b;
+    int c = strcmp(x->text, y->text);
+
+    return c ? c : (x > y) - (x < y);
+}
+
+/* Sorted names of all nodes, to find doubles and ends of links. */
+struct node_names {
+    const struct wf_yaml_node **sorted;
+    const char **texts; /* for suggestions */
+    size_t n;
+};
+
+static const struct wf_yaml_node *name_list(struct wf_scenario *s, const struct wf_yaml_node *at,
+                                            const char *key)
+{
+    const struct wf_yaml_node *list = wf_yaml_get(at, key);
+
+    if (!list)
+        return NULL;
+    if (list->kind != WF_YAML_SEQUENCE) {
+        wf_diag_error(&s->diags, list, "%s: expected a list of names, found %s", key,
+                      wf_yaml_what(list));
+        return NULL;
+    }
+    if (list->n > WF_SCEN_NODES_MAX) {
+        wf_diag_error(&s->diags, list, "%s: more than %d names", key, WF_SCEN_NODES_MAX);
+        return NULL;
+    }
+    return list;
+}
+
+static void collect(struct wf_scenario *s, struct node_names *names,
+                    const struct wf_yaml_node *list)
+{
+    for (size_t i = 0; list && i < list->n; i++) {
+        const struct wf_yaml_node *n = &list->items[i];
+
+        if (n->kind != WF_YAML_SCALAR)
+            wf_diag_error(&s->diags, n, "expected a name, found %s", wf_yaml_what(n));
+        else if (!wf_scen_name_ok(n->text))
+            wf_diag_error(&s->diags, n,
+                          "'%s' is no name of a node: letters, digits and '_', no digit first, at "
+                          "most 32",
+                          n->text);
+        else
+            names->sorted[names->n++] = n;
+    }
+}
+
+static void check_doubles(struct wf_scenario *s, struct node_names *names)
+{
+    qsort(names->sorted, names->n, sizeof(names->sorted[0]), by_name);
+    for (size_t i = 0; i < names->n; i++) {
+        names->texts[i] = names->sorted[i]->text;
+        if (i && !strcmp(names->texts[i], names->texts[i - 1])) {
+            const struct wf_yaml_node *a = names->sorted[i - 1], *b = names->sorted[i];
+            const struct wf_yaml_node *later = b->line > a->line ? b : a;
+
+            if (a->line == b->line)
+                later = b->col > a->col ? b : a;
+            wf_diag_error(&s->diags, later, "the name '%s' stands twice", later->text);
+        }
+    }
+}
+
+static bool find_end(struct wf_scenario *s, const struct node_names *names,
+                     const struct wf_yaml_node *n, struct wf_desc_end *end)
+{
+    int i;
+
+    if (n->kind != WF_YAML_SCALAR) {
+        wf_diag_error(&s->diags, n, "expected the name of a switch or host, found %s",
+                      wf_yaml_what(n));
+        return false;
+    }
+    i = wf_desc_find_switch(&s->desc, n->text);
+    end->is_host = i < 0;
+    if (i < 0)
+        i = wf_desc_find_host(&s->desc, n->text);
+    if (i < 0) {
+        wf_diag_unknown(&s->diags, n, n->text, names->texts, names->n,
+                        "no switch or host has the name '%s'", n->text);
+        return false;
+    }
+    end->index = (uint32_t)i;
+    return true;
+}
+
+static void add_link(struct wf_scenario *s, const struct node_names *names,
+                     const struct wf_yaml_node *n)
+{
+    struct wf_desc_link *l = &s->desc.links[s->desc.n_links];
+
+    if (n->kind != WF_YAML_SEQUENCE || n->n != 2) {
+        wf_diag_error(&s->diags, n, "expected a link such as [h0, leaf0], found %s%s",
+                      wf_yaml_what(n), n->kind == WF_YAML_SEQUENCE ? " of another length" : "");
+        return;
+    }
+    if (!find_end(s, names, &n->items[0], &l->a) | !find_end(s, names, &n->items[1], &l->b))
+        return;
+    if (l->a.is_host == l->b.is_host && l->a.index == l->b.index) {
+        wf_diag_error(&s->diags, n, "'%s' linked to itself", n->items[0].text);
+        return;
+    }
+    if (l->a.is_host && l->b.is_host) {
+        wf_diag_error(&s->diags, n, "'%s' and '%s' are both hosts, expected a switch between them",
+                      n->items[0].text, n->items[1].text);
+        return;
+    }
+    wf_keyset_defaults(&wf_link_keys, &l->cfg);
+    s->desc.n_links++;
+}
+
+/* Each host hangs on exactly one switch. */
+static void check_hosts(struct wf_scenario *s, const struct wf_yaml_node *hosts)
+{
+    uint32_t *links = WF_ARENA_ARRAY(&s->arena, uint32_t, s->desc.n_hosts + 1);
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++) {
+        if (s->desc.links[i].a.is_host)
+            links[s->desc.links[i].a.index]++;
+        if (s->desc.links[i].b.is_host)
+            links[s->desc.links[i].b.index]++;
+    }
+    for (uint32_t i = 0; i < s->desc.n_hosts; i++)
+        if (links[i] != 1)
+            wf_diag_error(&s->diags, &hosts->items[i], "host '%s' has %u links, expected one",
+                          s->desc.hosts[i].name, links[i]);
+}
+
+static void make_nodes(struct wf_scenario *s, const struct wf_yaml_node *switches,
+                       const struct wf_yaml_node *hosts)
+{
+    struct wf_desc *d = &s->desc;
+    uint32_t ns = switches ? (uint32_t)switches->n : 0, nh = hosts ? (uint32_t)hosts->n : 0;
+
+    d->switches = WF_ARENA_ARRAY(&s->arena, struct wf_desc_switch, ns + 1);
+    d->hosts = WF_ARENA_ARRAY(&s->arena, struct wf_desc_host, nh + 1);
+    for (; d->n_switches < ns; d->n_switches++) {
+        d->switches[d->n_switches].name = switches->items[d->n_switches].text;
+        wf_switch_cfg_defaults(&d->switches[d->n_switches].cfg);
+    }
+    for (; d->n_hosts < nh; d->n_hosts++) {
+        d->hosts[d->n_hosts].name = hosts->items[d->n_hosts].text;
+        wf_host_cfg_defaults(&d->hosts[d->n_hosts].cfg);
+    }
+}
+
+static void explicit(struct wf_scenario *s, const struct wf_yaml_node *at)
+{
+    const struct wf_yaml_node *switches = name_list(s, at, "switches");
+    const struct wf_yaml_node *hosts = name_list(s, at, "hosts");
+    const struct wf_yaml_node *links = wf_yaml_get(at, "links");
+    size_t n = (switches ? switches->n : 0) + (hosts ? hosts->n : 0), errors = s->diags.errors;
+    struct node_names names = {
+        .sorted = WF_ARENA_ARRAY(&s->arena, const struct wf_yaml_node *, n + 1),
+        .texts = WF_ARENA_ARRAY(&s->arena, const char *, n + 1),
+    };
+
+    collect(s, &names, switches);
+    collect(s, &names, hosts);
+    check_doubles(s, &names);
+    if (!links || links->kind != WF_YAML_SEQUENCE || !links->n || links->n > WF_SCEN_LINKS_MAX)
+        wf_diag_error(&s->diags, links ? links : at,
+                      "expected a list of 1 to %d links such as [[h0, leaf0]]", WF_SCEN_LINKS_MAX);
+    if (s->diags.errors > errors)
+        return;
+    make_nodes(s, switches, hosts);
+    s->desc.links = WF_ARENA_ARRAY(&s->arena, struct wf_desc_link, links->n);
+    for (size_t i = 0; i < links->n; i++)
+        add_link(s, &names, &links->items[i]);
+    if (s->diags.errors == errors)
+        check_hosts(s, hosts);
+    if (s->diags.errors > errors)
+        s->desc.n_links = 0; /* nothing that is said about links would be true */
+}
+
+/* Names of ports and links, for patterns. */
+static void name_links(struct wf_scenario *s)
+{
+    struct wf_desc *d = &s->desc;
+    uint32_t *next = WF_ARENA_ARRAY(&s->arena, uint32_t, d->n_switches + d->n_hosts + 1);
+
+    s->ports = WF_ARENA_ARRAY(&s->arena, const char *, 2 * d->n_links + 1);
+    s->links = WF_ARENA_ARRAY(&s->arena, const char *, d->n_links + 1);
+    for (uint32_t i = 0; i < d->n_links; i++) {
+        for (int e = 0; e < 2; e++) {
+            struct wf_desc_end end = e ? d->links[i].b : d->links[i].a;
+            uint32_t *port = &next[end.is_host ? d->n_switches + end.index : end.index];
+
+            s->ports[2 * i + (uint32_t)e] = wf_arena_printf(
+                &s->arena, "%s:p%u",
+                end.is_host ? d->hosts[end.index].name : d->switches[end.index].name, (*port)++);
+        }
+        s->links[i] =
+            wf_arena_printf(&s->arena, "%s-%s", wf_scen_port(s, i, 0), wf_scen_port(s, i, 1));
+    }
+}
+
+void wf_scen_topology(struct wf_scenario *s)
+{
+    const struct wf_yaml_node *at = wf_yaml_get(s->root, "topology");
+    struct wf_scen_topology *t = WF_ARENA_NEW(&s->arena, struct wf_scen_topology);
+    size_t errors = s->diags.errors;
+
+    if (!at) {
+        wf_diag_error(&s->diags, s->root,
+                      "no 'topology', expected such as "
+                      "topology: {kind: leaf_spine, leaves: 2, spines: 2, "
+                      "hosts_per_leaf: 4}");
+        return;
+    }
+    wf_keyset_defaults(&wf_topology_keys, t);
+    wf_fill(&s->fill, &wf_topology_keys, t, at, lists);
+    if (s->diags.errors > errors)
+        return;
+    if (t->kind == WF_TOPOLOGY_EXPLICIT)
+        explicit(s, at);
+    else
+        leaf_spine(s, t, at);
+    s->topology =
+        t->kind == WF_TOPOLOGY_EXPLICIT
+            ? "explicit"
+            : wf_arena_printf(&s->arena, "leaf_spine, %u leaves, %u spines, %u hosts each",
+                              t->leaves, t->spines, t->hosts_per_leaf);
+    name_links(s);
+}
