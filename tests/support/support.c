@@ -98,15 +98,23 @@ static const struct wf_node_ops probe_ops = {
 
 static struct wf_node *make_probe(void *arg, struct wf_fabric *f, uint32_t host)
 {
-    struct wft_probe *h = WF_ARENA_NEW(&f->arena, struct wft_probe);
+    struct wft_probe *h;
 
+    if (host < 64 && *(const uint64_t *)arg >> host & 1)
+        return NULL;
+    h = WF_ARENA_NEW(&f->arena, struct wft_probe);
     h->node.ops = &probe_ops;
     return &h->node;
 }
 
 struct wf_fabric *wft_build(const struct wf_desc *d)
 {
-    struct wf_fabric_opts opts = {.make_host = make_probe, .full_frames = 256};
+    return wft_build_some(d, 0);
+}
+
+struct wf_fabric *wft_build_some(const struct wf_desc *d, uint64_t models)
+{
+    struct wf_fabric_opts opts = {.make_host = make_probe, .arg = &models, .full_frames = 256};
     struct wf_fabric *f;
     struct wf_err err;
 

@@ -36,6 +36,8 @@ struct wft_probe {
 
 /* Build a fabric whose hosts are all probes; asserts that it works. */
 struct wf_fabric *wft_build(const struct wf_desc *d);
+/* The same, but hosts with their bit in `models` are weft's own. */
+struct wf_fabric *wft_build_some(const struct wf_desc *d, uint64_t models);
 struct wft_probe *wft_probe(struct wf_fabric *f, uint32_t host);
 /* Queue a frame (without FCS) of which frame[0..caplen) is there; the rest of len is virtual.
  * It may leave at t_ps (not before now) through the queue of this priority. */

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Model hosts over every kind of network that they may find: IPv6 only, one bridged domain, back to
+ * back without a switch, one subnet on two leaves; a pause that stops one priority, a link that
+ * goes down and comes back, many flows of one host.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+#include "switch/switch.h"
+
+static struct {
+    struct wf_arena arena;
+    struct wf_desc d;
+    struct wf_fabric *f;
+} s;
+
+static void describe(uint32_t leaves, uint32_t spines, uint32_t hosts, uint32_t max_flows)
+{
+    memset(&s, 0, sizeof(s));
+    s.d.seed = 1;
+    s.d.duration_ps = WF_KEY_AUTO;
+    wf_desc_leaf_spine(&s.d, &s.arena, leaves, spines, hosts);
+    s.d.flows = WF_ARENA_ARRAY(&s.arena, struct wf_desc_flow, max_flows);
+}
+
+static struct wf_flow_cfg *flow(uint32_t from, uint32_t to, uint64_t bytes)
+{
+    struct wf_desc_flow *w = &s.d.flows[s.d.n_flows];
+
+    w->name = wf_arena_printf(&s.arena, "f%u", s.d.n_flows++);
+    w->from = from;
+    w->to = to;
+    wf_keyset_defaults(&wf_flow_keys, &w->cfg);
+    w->cfg.size_bytes = bytes;
+    return &w->cfg;
+}
+
+static void build(void)
+{
+    wf_desc_address(&s.d, &s.arena);
+    s.f = wft_build_some(&s.d, UINT64_MAX);
+}
+
+static void run(uint64_t t_ps)
+{
+    wft_run(s.f, t_ps);
+    wft_check(s.f);
+}
+
+static void done(void)
+{
+    wf_fabric_free(s.f);
+    wf_arena_free(&s.arena);
+}
+
+static uint64_t *ctr(uint32_t i)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "flow.f%u", i);
+    for (uint32_t k = 0; k < s.f->n_objs; k++)
+        if (s.f->objs[k].table == &wf_ctrs_flow && !strcmp(s.f->objs[k].name, name))
+            return s.f->objs[k].values;
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+static struct wf_port *host_port(uint32_t i)
+{
+    return &wf_fabric_host(s.f, i)->ports[0];
+}
+
+/* What the first data packet of a host looked like. */
+struct look {
+    struct wf_tap tap;
+    uint32_t n, len;
+    struct wf_parsed p;
+    uint8_t bytes[WF_HDR_ROOM];
+};
+
+static void look(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir,
+                 enum wf_reason why)
+{
+    struct look *l = WF_CONTAINER_OF(tap, struct look, tap);
+
+    if (dir != WF_TAP_TX || !(pkt->p.flags & WF_P_BTH) || l->n++)
+        return;
+    l->len = pkt->frame_len;
+    l->p = pkt->p;
+    memcpy(l->bytes, wf_pkt_bytes(pkt), wf_pkt_caplen(pkt));
+}
+
+static void run_and_look(struct look *l, uint32_t host)
+{
+    *l = (struct look){.tap.fn = look};
+    host_port(host)->taps = &l->tap;
+    run(WF_TIME_NEVER);
+    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(ctr(0)[WF_FLOW_BYTES], s.d.flows[0].cfg.size_bytes);
+    assert_int_equal(ctr(0)[WF_FLOW_MSGS], 1);
+    assert_int_equal(ctr(0)[WF_FLOW_TIMEOUTS], 0);
+}
+
+static void test_headers(void **state)
+{
+    struct look l;
+
+    describe(2, 1, 1, 1);
+    flow(0, 1, 1000)->dscp = 10;
+    build();
+    run_and_look(&l, 0);
+    assert_int_equal(l.len, 14 + 20 + 8 + 12 + 16 + 1000 + 4 + 4);
+    assert_memory_equal(l.bytes, wf_fabric_switch(s.f, 0)->mac, 6);
+    assert_memory_equal(l.bytes + 6, wf_fabric_host(s.f, 0)->mac, 6);
+    assert_int_equal(l.bytes[14], 0x45);
+    assert_int_equal(l.bytes[15], 10 << 2 | 2);      /* ECT(0) */
+    assert_int_equal(wf_ld16(l.bytes + 20), 0x4000); /* don't fragment */
+    assert_int_equal(l.bytes[22], 64);
+    assert_in_range(l.p.sport, 0xc000, 0xffff);
+    assert_int_equal(l.p.dport, 4791);
+    assert_int_equal(wf_ld16(l.bytes + 40), 0); /* no UDP checksum */
+    assert_int_equal(host_port(0)->q[1].ctr[WF_QUEUE_TX_FRAMES], 1);
+    assert_int_equal(host_port(1)->q[1].ctr[WF_QUEUE_TX_FRAMES], 1);
+    done();
+}
+
+static void test_ip6_only(void **state)
+{
+    struct look l;
+
+    describe(2, 1, 1, 1);
+    flow(0, 1, 100000)->ecn = 0;
+    wf_desc_address(&s.d, &s.arena);
+    s.d.hosts[1].cfg.ip.family = 0;
+    s.f = wft_build_some(&s.d, UINT64_MAX);
+    run_and_look(&l, 0);
+    assert_int_equal(l.len, 14 + 40 + 8 + 12 + 16 + 4096 + 4 + 4);
+    assert_int_equal(l.p.ecn, 0);
+    done();
+}
+
+/* One broadcast domain over leaves and spine: frames go to the host's own address. */
+static void test_l2(void **state)
+{
+    struct look l;
+
+    describe(2, 1, 2, 1);
+    flow(0, 3, 100000);
+    for (uint32_t i = 0; i < s.d.n_switches; i++)
+        s.d.switches[i].cfg.forwarding = WF_FORWARD_L2;
+    build();
+    run_and_look(&l, 0);
+    assert_memory_equal(l.bytes, wf_fabric_host(s.f, 3)->mac, 6);
+    done();
+}
+
+static void test_back_to_back(void **state)
+{
+    struct look l;
+
+    describe(1, 0, 2, 1);
+    flow(0, 1, 4096);
+    s.d.n_switches = 0;
+    s.d.n_links = 1;
+    s.d.links[0].a = (struct wf_desc_end){true, 0};
+    s.d.links[0].b = (struct wf_desc_end){true, 1};
+    build();
+    run_and_look(&l, 0);
+    assert_memory_equal(l.bytes, wf_fabric_host(s.f, 1)->mac, 6);
+    assert_int_equal(ctr(0)[WF_FLOW_COMPLETION_PS], (8 + 4174) * 80 + (8 + 66) * 80 + 2 * 500000);
+    done();
+}
+
+/* Addresses of one prefix on two leaves: the leaf is a proxy, so frames go to it. */
+static void test_one_subnet_on_two_leaves(void **state)
+{
+    struct look l;
+
+    describe(2, 1, 1, 1);
+    flow(0, 1, 4096);
+    wf_desc_address(&s.d, &s.arena);
+    for (int i = 0; i < 2; i++)
+        s.d.hosts[i].cfg.ip.len = 8;
+    s.f = wft_build_some(&s.d, UINT64_MAX);
+    run_and_look(&l, 0);
+    assert_memory_equal(l.bytes, wf_fabric_switch(s.f, 0)->mac, 6);
+    done();
+}
+
+/* XOFF of a priority: its queue pairs stop, two frames of theirs wait and no more; the flow of the
+ * other priority goes on at the full rate. */
+static void test_pause_one_priority(void **state)
+{
+    uint64_t before, during, other;
+
+    describe(1, 0, 3, 2);
+    flow(0, 1, 1 << 24)->window_bytes = 1 << 24;
+    flow(0, 2, 1 << 24)->window_bytes = 1 << 24;
+    s.d.flows[1].cfg.dscp = 34; /* priority 4 */
+    build();
+    run(50 * WF_PS_PER_US);
+    wf_pfc_xoff(&wf_fabric_switch(s.f, 0)->ports[0], 3);
+    run(60 * WF_PS_PER_US);
+    before = host_port(0)->q[3].ctr[WF_QUEUE_TX_FRAMES];
+    other = host_port(0)->q[4].ctr[WF_QUEUE_TX_FRAMES];
+    run(160 * WF_PS_PER_US);
+    during = host_port(0)->q[3].ctr[WF_QUEUE_TX_FRAMES] - before;
+    other = host_port(0)->q[4].ctr[WF_QUEUE_TX_FRAMES] - other;
+    assert_int_equal(during, 0);
+    assert_int_equal(host_port(0)->q[3].fifo.count, 2);
+    assert_in_range(other, 298, 300); /* 100 us of 4,178 bytes each */
+    assert_in_range(host_port(0)->prio_ctr[3][WF_PRIO_PAUSED_PS], 100 * WF_PS_PER_US,
+                    110 * WF_PS_PER_US);
+    wf_pfc_xon(&wf_fabric_switch(s.f, 0)->ports[0], 3);
+    run(WF_TIME_NEVER);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(ctr(i)[WF_FLOW_BYTES], 1 << 24);
+        assert_int_equal(ctr(i)[WF_FLOW_RETX_PACKETS], 0);
+    }
+    done();
+}
+
+/* The link goes down in the middle and comes back: what was on its way is lost. The window was not
+ * full, so the next packet shows the receiver the gap, before the timer would. */
+static void test_link_flap(void **state)
+{
+    describe(1, 0, 2, 1);
+    flow(0, 1, 1 << 20)->ack_timeout_ps = WF_PS_PER_MS;
+    build();
+    run(30 * WF_PS_PER_US);
+    wf_fabric_link_set(s.f, &s.f->links[0], false);
+    run(200 * WF_PS_PER_US);
+    assert_in_range(ctr(0)[WF_FLOW_BYTES], 1, (1 << 20) - 1);
+    wf_fabric_link_set(s.f, &s.f->links[0], true);
+    run(WF_TIME_NEVER);
+    assert_int_equal(ctr(0)[WF_FLOW_BYTES], 1 << 20);
+    assert_int_equal(ctr(0)[WF_FLOW_TIMEOUTS], 0);
+    assert_int_equal(ctr(0)[WF_FLOW_NAK_RX], 1);
+    assert_in_range(ctr(0)[WF_FLOW_RETX_PACKETS], 1, 34);
+    done();
+}
+
+/* 200 queue pairs of one host share its port alike, and each is found again among the others. */
+static void test_many_flows(void **state)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+
+    describe(1, 0, 3, 200);
+    for (uint32_t i = 0; i < 200; i++)
+        flow(0, 1 + i % 2, 20000)->count = 3;
+    build();
+    run(WF_TIME_NEVER);
+    for (uint32_t i = 0; i < 200; i++) {
+        uint64_t t = ctr(i)[WF_FLOW_COMPLETION_PS];
+
+        assert_int_equal(ctr(i)[WF_FLOW_BYTES], 60000);
+        assert_int_equal(ctr(i)[WF_FLOW_MSGS], 3);
+        assert_int_equal(ctr(i)[WF_FLOW_RETX_PACKETS], 0);
+        first = t < first ? t : first;
+        last = t > last ? t : last;
+    }
+    /* round robin: all end within the last rounds */
+    assert_in_range(first, last * 8 / 10, last);
+    done();
+}
+
+/* More messages than the send queue has places: posted as places come free, completed in order. */
+static void test_long_queue(void **state)
+{
+    describe(1, 0, 2, 1);
+    flow(0, 1, 100)->count = 1000;
+    build();
+    run(WF_TIME_NEVER);
+    assert_int_equal(ctr(0)[WF_FLOW_MSGS_POSTED], 1000);
+    assert_int_equal(ctr(0)[WF_FLOW_MSGS], 1000);
+    assert_int_equal(ctr(0)[WF_FLOW_BYTES], 100000);
+    assert_int_equal(ctr(0)[WF_FLOW_POSTED_BYTES], 100000);
+    assert_int_equal(ctr(0)[WF_FLOW_ACK_RX], s.f->net.ctr[WF_FABRIC_DELIVERED] - 1000);
+    done();
+}
+
+/* The ECN bits of data arrive as CE where a switch marks, and are counted there. */
+static void test_marks(void **state)
+{
+    uint64_t marked = 0;
+
+    describe(1, 0, 3, 2);
+    flow(0, 2, 1 << 20)->window_bytes = 1 << 20;
+    flow(1, 2, 1 << 20)->ecn = 0;
+    s.d.switches[0].cfg.queue[3].ecn.enable = true;
+    s.d.switches[0].cfg.queue[3].ecn.kmin_bytes = 10000;
+    s.d.switches[0].cfg.queue[3].ecn.kmax_bytes = 50000;
+    build();
+    run(WF_TIME_NEVER);
+    marked = wf_fabric_switch(s.f, 0)->ports[2].ctr[WF_PORT_ECN_MARKED_FRAMES];
+    assert_in_range(marked, 10, 256);
+    assert_int_equal(ctr(0)[WF_FLOW_CE_RX], marked);
+    assert_int_equal(ctr(1)[WF_FLOW_CE_RX], 0);
+    done();
+}
+
+static void test_refused_descriptions(void **state)
+{
+    struct wf_fabric_opts opts = {0};
+    struct wf_err err = {0};
+
+    describe(1, 0, 2, 1);
+    flow(1, 1, 10);
+    wf_desc_address(&s.d, &s.arena);
+    assert_int_equal(wf_fabric_build(&s.f, &s.d, &opts, &err), -22);
+    assert_non_null(strstr(err.msg, "'f0'"));
+    s.d.flows[0].from = 0;
+    s.d.n_links = 1; /* host 1 hangs on nothing */
+    assert_int_equal(wf_fabric_build(&s.f, &s.d, &opts, &err), -22);
+    wf_arena_free(&s.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_ip6_only),
+        cmocka_unit_test(test_l2),
+        cmocka_unit_test(test_back_to_back),
+        cmocka_unit_test(test_one_subnet_on_two_leaves),
+        cmocka_unit_test(test_pause_one_priority),
+        cmocka_unit_test(test_link_flap),
+        cmocka_unit_test(test_many_flows),
+        cmocka_unit_test(test_long_queue),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_refused_descriptions),
+    };
+
+    wft_eal(256);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
