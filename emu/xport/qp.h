@@ -6,8 +6,8 @@
  * back; memory is reached through a callback, and so are completions. No allocation, no clock, no
  * packet buffers: it also builds as a shared object that links only libc.
  *
- * RDMA WRITE so far. Segmentation at the path MTU, AckReq at the end of each message and where the
- * window would else close, go-back-N on NAK and on local ACK timeout. Left out: SEND, READ,
+ * RDMA WRITE so far. Segmentation at the path MTU, AckReq at the end of each message and once a
+ * quarter of the window, go-back-N on NAK and on local ACK timeout. Left out: SEND, READ,
  * atomics, immediate data (a row in wf_work_forms[] and what it does at the responder), RNR, other
  * services, automatic path migration (MigReq is sent as 1 and ignored).
  */
@@ -114,8 +114,7 @@ struct wf_responder {
     bool nak_sent; /* for the gap at expect_psn */
     bool dead;     /* after an error that ends the connection: silent */
     bool open;     /* within a message: a First was taken */
-    uint8_t open_op;
-    uint64_t va; /* of the open message: where its next byte goes */
+    uint64_t va;   /* of the open message: where its next byte goes */
     uint32_t rkey, left;
     bool answer; /* an ACK or NAK waits to be pulled; a later one takes its place */
     uint8_t syndrome;

@@ -65,15 +65,13 @@ bool wf_qp_may_request(const struct wf_qp *qp, uint32_t *payload_len)
 }
 
 /* One answer per message, and one each quarter of the window, so that a message that is longer
- * than the window keeps moving; and before the window closes. */
+ * than the window keeps moving. */
 static bool asks(struct wf_qp *qp, uint32_t len, bool last)
 {
     struct wf_requester *r = &qp->req;
-    uint64_t flying = r->next_byte - r->una_byte; /* this packet is in it */
 
     r->unasked_bytes += len;
-    if (!last && r->unasked_bytes < qp->cfg.window_bytes / 4 &&
-        flying + qp->cfg.path_mtu <= qp->cfg.window_bytes)
+    if (!last && r->unasked_bytes < qp->cfg.window_bytes / 4)
         return false;
     r->unasked_bytes = 0;
     return true;

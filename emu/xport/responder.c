@@ -65,10 +65,8 @@ static bool in_place(const struct wf_qp *qp, uint8_t opcode, uint32_t len, uint3
 
     if (s->open == !!(flags & WF_OPF_FIRST))
         return false;
-    if (s->open && (wf_opcodes[opcode].flags & WF_OPF_WRITE) != s->open_op)
-        return false;
     if (flags & WF_OPF_LAST)
-        return len == left && len <= mtu && (len || flags & WF_OPF_FIRST);
+        return len == left && len <= mtu;
     return len == mtu && len < left;
 }
 
@@ -104,7 +102,6 @@ static enum wf_qp_verdict write(struct wf_qp *qp, const struct wf_qp_in *in,
                                           WF_MEM_REMOTE_WRITE, &at))
             return refuse(s, WF_NAK_REMOTE_ACCESS, bth->psn);
         s->open = true;
-        s->open_op = WF_OPF_WRITE;
         s->va = reth->va;
         s->rkey = reth->rkey;
         s->left = reth->dma_len;

@@ -146,6 +146,20 @@ static void test_window(void **state)
     assert_false(pull(&a, 0, &f));
 }
 
+/* However wide the window, no more PSNs fly than half of their numbers can tell apart. */
+static void test_psn_span(void **state)
+{
+    struct wf_qp_out out;
+    uint32_t n = 0, len;
+
+    begin(77, 256, UINT64_MAX);
+    assert_int_equal(post_write(&a, 1, NULL, 1u << 31, MEM_VA), 0);
+    assert_int_equal(post_write(&a, 2, NULL, (1u << 31) + 1, MEM_VA), -22);
+    for (; wf_qp_may_request(&a.qp, &len); n++)
+        wf_qp_pull_request(&a.qp, 0, &out);
+    assert_int_equal(n, (1 << 23) - 1);
+}
+
 static void test_full_queue(void **state)
 {
     struct frame ack;
@@ -313,6 +327,27 @@ static void test_timeout(void **state)
     make_answer(&f, 0x1f, 2, 2); /* too late */
     assert_int_equal(deliver(&a, &f, 0), WF_QP_DISCARDED);
     assert_int_equal(a.n_wc, 2);
+}
+
+/* After an error nothing more goes out, of what was posted and not yet sent either, and requests of
+ * the peer meet silence. */
+static void test_error_is_final(void **state)
+{
+    struct frame f, g;
+
+    begin(0, 256, 1 << 20);
+    for (uint64_t id = 0; id < 4; id++)
+        assert_int_equal(post_write(&a, id, NULL, 512, MEM_VA), 0);
+    send_some(1, 0, 0);
+    make_answer(&f, 0x62, 0, 0);
+    deliver(&a, &f, 0);
+    assert_int_equal(a.n_wc, 4);
+    assert_false(pull(&a, 0, &f));
+    assert_int_equal(post_write(&b, 0, NULL, 256, MEM_VA), 0);
+    assert_true(pull(&b, 0, &f));
+    assert_int_equal(deliver(&a, &f, 0), WF_QP_DISCARDED);
+    assert_false(pull(&a, 0, &g));
+    assert_int_equal(a.qp.resp.bytes, 0);
 }
 
 /* Retries count what comes without progress: each ACK of something new gives all of them back. */
@@ -676,11 +711,13 @@ int main(void)
         cmocka_unit_test(test_segmentation),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_psn_span),
         cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_nak_once_per_gap),
         cmocka_unit_test(test_nak_again),
         cmocka_unit_test(test_duplicates_are_acked_again),
         cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_error_is_final),
         cmocka_unit_test(test_progress_renews_retries),
         cmocka_unit_test(test_ack_ahead_of_resend),
         cmocka_unit_test(test_remote_errors),
