@@ -7,6 +7,7 @@
 
 struct list {
     struct wf_arena *a;
+    uint64_t *zeros; /* all of them share these */
     struct wf_ctr_obj *v;
     size_t n;
 };
@@ -14,8 +15,7 @@ struct list {
 static void add(struct list *l, const char *name, const struct wf_ctr_table *table)
 {
     if (l->v)
-        l->v[l->n] = (struct wf_ctr_obj){
-            .name = name, .table = table, .values = WF_ARENA_ARRAY(l->a, uint64_t, table->n)};
+        l->v[l->n] = (struct wf_ctr_obj){.name = name, .table = table, .values = l->zeros};
     l->n++;
 }
 
@@ -46,7 +46,7 @@ static void add_all(const struct wf_scenario *s, struct list *l)
 
             add_port(l, wf_scen_port(s, i, e), end.is_host);
             if (end.is_host && d->hosts[end.index].cfg.attach.type != WF_ATTACH_NONE)
-                add(l, wf_scen_port(s, i, e), &wf_ctrs_edge);
+                add(l, d->hosts[end.index].name, &wf_ctrs_edge);
         }
     for (uint32_t i = 0; i < d->n_flows; i++)
         add(l, l->v ? wf_arena_printf(l->a, "flow.%s", d->flows[i].name) : "", &wf_ctrs_flow);
@@ -56,7 +56,12 @@ static void add_all(const struct wf_scenario *s, struct list *l)
 size_t wf_scenario_objs(const struct wf_scenario *s, struct wf_arena *a, struct wf_ctr_obj **out)
 {
     struct list l = {.a = a};
+    size_t most = 0;
 
+    for (size_t t = 0; wf_ctr_tables[t]; t++)
+        if (wf_ctr_tables[t]->n > most)
+            most = wf_ctr_tables[t]->n;
+    l.zeros = WF_ARENA_ARRAY(a, uint64_t, most);
     add_all(s, &l);
     l.v = WF_ARENA_ARRAY(a, struct wf_ctr_obj, l.n);
     l.n = 0;

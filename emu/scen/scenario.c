@@ -164,6 +164,16 @@ static void load_expectations(struct wf_scenario *s)
     if (!list)
         return;
     wf_expects_parse(&s->expects, list, &s->diags);
+    for (size_t i = 0; i < s->expects.n && s->opts.repeat.seeds == 1; i++) {
+        const struct wf_expect *e = &s->expects.items[i];
+        struct wf_err err = {.line = 0};
+
+        if (!e->over_runs)
+            continue;
+        wf_err_at(&err, EINVAL, e->file, e->line, e->col,
+                  "over_runs without several runs, expected such as repeat: {seeds: 20}");
+        wf_diag_add(&s->diags, false, &err);
+    }
     if (!s->desc.n_links)
         return;
     n = wf_scenario_objs(s, &s->arena, &objs);

@@ -367,6 +367,8 @@ static const struct mistake mistakes[] = {
      "t.yaml:3:10: error: 'leaf0:p7.rx_frames' matches nothing; did you mean 'leaf0:p0'?\n"},
     {HEAD "expect: ['leaf0:p0.rx_frame == 1']\n",
      "t.yaml:3:20: error: no counter has the name 'rx_frame'; did you mean 'rx_frames'?\n"},
+    {HEAD "expect: [{that: sum(leaf*.rx_frames) < 1, over_runs: p90}]\n",
+     "t.yaml:3:10: error: over_runs without several runs, expected such as repeat: {seeds: 20}\n"},
     {HEAD "profile: nowhere\n",
      "t.yaml:3:10: error: no profile 'nowhere': looked for profiles/nowhere.yaml beside the "
      "scenario, and for scenarios/profiles/nowhere.yaml above it\n"},
