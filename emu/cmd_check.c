@@ -13,7 +13,7 @@ static void usage(FILE *to)
 {
     fputs(
         "usage: weft check [--explain] [--live] SCENARIO...\n"
-        "       weft check --reference | --defaults\n\n"
+        "       weft check --reference | --defaults | --counters\n\n"
         "Says all that is wrong with scenario files, each with its place; exits with 2 when there\n"
         "are errors. \"-\" reads the standard input.\n\n"
         "  --explain     print every effective value and where it comes from\n"
@@ -54,8 +54,8 @@ static int check(const char *path, const struct options *o)
 
 static int unknown(const char *arg)
 {
-    static const char *const names[] = {"--explain",   "--live",     "--virtual",
-                                        "--reference", "--defaults", "--help"};
+    static const char *const names[] = {"--explain",  "--live",     "--virtual", "--reference",
+                                        "--defaults", "--counters", "--help"};
     struct wf_err err;
 
     wf_err_set(&err, 22, "unknown option '%s'", arg);
@@ -72,6 +72,8 @@ static int alone(const char *arg)
         wf_scen_reference(stdout);
     else if (!strcmp(arg, "--defaults"))
         wf_scen_defaults(stdout);
+    else if (!strcmp(arg, "--counters"))
+        wf_scen_counters(stdout);
     else
         return -1;
     return WF_EXIT_PASS;

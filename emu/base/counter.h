@@ -16,9 +16,9 @@
 /* clang-format off */
 /* X(ID, kind, "name", "meaning", "SAI", "ethtool of mlx5", "rdma hw_counters or IB PMA") */
 #define WF_CTRS_PORT(X) \
-    X(RX_FRAMES, C, "rx_frames", "frames received whole", "SAI_PORT_STAT_ETHER_RX_OCTETS", "rx_packets_phy", "PortRcvPkts") \
+    X(RX_FRAMES, C, "rx_frames", "frames received whole", "SAI_PORT_STAT_ETHER_STATS_RX_NO_ERRORS", "rx_packets_phy", "PortRcvPkts") \
     X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_IN_OCTETS", "rx_bytes_phy", "PortRcvData") \
-    X(TX_FRAMES, C, "tx_frames", "frames sent", "SAI_PORT_STAT_ETHER_OUT_OCTETS", "tx_packets_phy", "PortXmitPkts") \
+    X(TX_FRAMES, C, "tx_frames", "frames sent", "SAI_PORT_STAT_ETHER_STATS_TX_NO_ERRORS", "tx_packets_phy", "PortXmitPkts") \
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_OUT_OCTETS", "tx_bytes_phy", "PortXmitData") \
     X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "", "rcvd_pkts") \
     X(RX_ROCEV1_FRAMES, C, "rx_rocev1_frames", "RoCEv1 packets received", "", "", "") \

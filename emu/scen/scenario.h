@@ -83,8 +83,9 @@ const struct wf_yaml_node *wf_scenario_section(const struct wf_scenario *s, cons
 size_t wf_scenario_objs(const struct wf_scenario *s, struct wf_arena *a, struct wf_ctr_obj **out);
 /* Every effective value and where it comes from. */
 void wf_scenario_explain(const struct wf_scenario *s, FILE *out);
-/* The reference of all keys, and the table of their defaults, as markdown. */
+/* The reference of all keys, the table of their defaults, all counters, as markdown. */
 void wf_scen_reference(FILE *out);
 void wf_scen_defaults(FILE *out);
+void wf_scen_counters(FILE *out);
 
 #endif

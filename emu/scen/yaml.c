@@ -335,7 +335,7 @@ int wf_yaml_load(struct wf_arena *a, const char *path, const struct wf_yaml_node
 
         rc = wf_err_at(err, code, path, 0, 0, "cannot be read: %s", strerror(code));
     } else {
-        rc = wf_yaml_parse(a, standard ? "(standard input)" : path, text, len, root, err);
+        rc = wf_yaml_parse(a, standard ? "stdin" : path, text, len, root, err);
     }
     if (!standard)
         fclose(f);

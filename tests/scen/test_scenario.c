@@ -517,6 +517,7 @@ static void references_are_up_to_date(void **state)
     (void)state;
     up_to_date("scenario-reference.md", wf_scen_reference, "--reference");
     up_to_date("DEFAULTS.md", wf_scen_defaults, "--defaults");
+    up_to_date("COUNTERS.md", wf_scen_counters, "--counters");
 }
 
 /* The profiles that come with weft are in order, on more than one topology. */

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft check as people use it: exit codes, where messages go, explanations, wrong use."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.environ["WEFT"]
+SOURCE = os.environ["WEFT_SOURCE"]
+GOOD = "weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+
+
+def check(*args, text=None):
+    done = subprocess.run([WEFT, "check", *args], input=text, capture_output=True, text=True,
+                          timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Check(unittest.TestCase):
+    def test_a_good_file_passes(self):
+        code, out, err = check("-", text=GOOD)
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "stdin: stdin: in order: 3 switches, 2 hosts, 4 links, 0 flows, "
+                              "0 expectations\n")
+
+    def test_all_mistakes_are_told_with_their_places(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bad.yaml")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(GOOD + "sed: 1\nlinks: {'*': {rate: 100}}\n")
+            code, out, err = check(path)
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(err, f"{path}:3:1: error: unknown key 'sed' in scenario; did you mean "
+                              f"'seed'?\n{path}:4:21: error: rate: '100' has no unit, expected a "
+                              "rate with one of bps, kbps, Mbps, Gbps, Tbps\n")
+
+    def test_warnings_pass(self):
+        code, _, err = check("-", text=GOOD + "lossless: best_effort\n"
+                             "switches: {'*': {pg: {3: {lossless: true, headroom: 0}}}}\n")
+        self.assertEqual(code, 0)
+        self.assertIn("stdin:4:53: warning: headroom of lossless pg 3 is 0, but ", err)
+
+    def test_headroom_that_is_too_small_is_refused(self):
+        code, _, err = check("-", text=GOOD + "switches: {'*': {pg: {3: {lossless: true, "
+                                              "headroom: 0}}}}\n")
+        self.assertEqual(code, 2)
+        self.assertIn("stdin:3:53: error: headroom of lossless pg 3 is 0, but ", err)
+
+    def test_one_bad_file_of_several_fails_the_lot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, n) for n in ("a.yaml", "b.yaml", "c.yaml")]
+            for path in paths:
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(GOOD if path != paths[1] else "weft: 7\n")
+            code, out, err = check(*paths)
+        self.assertEqual(code, 2)
+        self.assertEqual(len(out.splitlines()), 2)
+        self.assertIn("b.yaml:1:7: error: version '7'", err)
+
+    def test_attachments_need_a_live_run(self):
+        text = GOOD + "hosts: {h0: {attach: {type: vhost_user}}}\n"
+        self.assertEqual(check("--live", "-", text=text)[0], 0)
+        self.assertEqual(check("-", text=text)[0], 0)
+        code, _, err = check("--virtual", "-", text=text)
+        self.assertEqual(code, 2)
+        self.assertIn("stdin:3:29: error: h0 is attached to the outside", err)
+
+    def test_every_value_is_explained(self):
+        code, out, _ = check("--explain", "-", text=GOOD + "seed: 5\nprofile: generic\n"
+                             "switches: {leaf0: {latency: 1us}}\n")
+        self.assertEqual(code, 0)
+        self.assertIn("  seed = 5  # stdin:3:7\n", out)
+        self.assertIn("  time_scale = 1  # default\n", out)
+        self.assertIn("  latency = 1us  # stdin:5:29\n", out)
+        self.assertRegex(out, r"  pg\.3\.lossless = true  # profile generic, .*generic\.yaml:\d+:")
+        self.assertRegex(out, r"leaf0:p0\.pg3: xoff 200kB, xon .*, headroom .* of at least ")
+
+    def test_wrong_use(self):
+        self.assertEqual(check()[0], 2)
+        code, _, err = check("--explian", "x")
+        self.assertEqual(code, 2)
+        self.assertEqual(err, "weft check: unknown option '--explian'; did you mean '--explain'?\n")
+        code, _, err = check("/nowhere/x.yaml")
+        self.assertEqual(code, 2)
+        self.assertEqual(err, "/nowhere/x.yaml: error: cannot be read: No such file or directory\n")
+        code, out, _ = check("--help")
+        self.assertEqual(code, 0)
+        self.assertIn("usage: weft check", out)
+
+    def test_the_scenarios_that_come_with_weft_are_in_order(self):
+        folder = os.path.join(SOURCE, "scenarios")
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".yaml"):
+                with self.subTest(name):
+                    code, _, err = check(os.path.join(folder, name))
+                    self.assertEqual(code, 0, err)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
