@@ -242,7 +242,7 @@ enum wf_qp_verdict wf_requester_rx(struct wf_qp *qp, const struct wf_bth *bth,
 
 void wf_qp_tick(struct wf_qp *qp, uint64_t now_ps)
 {
-    if (now_ps < qp->req.timer_ps)
+    if (qp->req.timer_ps == WF_TIME_NEVER || now_ps < qp->req.timer_ps)
         return;
     qp->req.timeouts++;
     go_back(qp, now_ps);

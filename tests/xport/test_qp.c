@@ -296,6 +296,8 @@ static void test_timeout(void **state)
     assert_int_equal(post_write(&a, 1, NULL, 512, MEM_VA), 0);
     assert_int_equal(post_write(&a, 2, NULL, 256, MEM_VA), 0);
     assert_int_equal(wf_qp_timer_ps(&a.qp), WF_TIME_NEVER);
+    wf_qp_tick(&a.qp, UINT64_MAX); /* no timer runs */
+    assert_int_equal(a.qp.req.timeouts, 0);
     assert_true(pull(&a, 50, &f));
     assert_true(pull(&a, 60, &f));
     assert_true(pull(&a, 70, &f));

@@ -191,7 +191,7 @@ static void bring_to(int st)
         assert_true(pull(&ends[1], 0, &f));
         deliver(&ends[0], &f, 0);
     }
-    if (st == OUTSTANDING)
+    if (st == OUTSTANDING || st == DEAD)
         for (int i = 0; i < 4; i++) {
             assert_int_equal(post_write(&ends[0], 0, NULL, 700, MEM_VA), 0);
             while (pull(&ends[0], 0, &f))
@@ -199,8 +199,8 @@ static void bring_to(int st)
         }
     if (st == DEAD)
         for (int i = 0; i < 4; i++)
-            wf_qp_tick(&ends[0].qp, UINT64_MAX);
-    ends[0].qp.resp.dead |= st == DEAD;
+            wf_qp_tick(&ends[0].qp, wf_qp_timer_ps(&ends[0].qp));
+    assert_int_equal(ends[0].qp.state, st == DEAD ? WF_QP_ERROR : WF_QP_READY);
 }
 
 /* Every opcode and length, the rest random, PSNs near what is expected. */
