@@ -24,7 +24,9 @@ static unsigned hdr_packets(const struct wf_desc *d)
         uint64_t bytes =
             c->window_bytes < c->size_bytes * c->count ? c->window_bytes : c->size_bytes * c->count;
 
-        n += 2 * (bytes / c->path_mtu + 4);
+        /* full packets fill the window; each message that is posted may end in a short one */
+        n +=
+            2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
     }
     return n < 1u << 26 ? (unsigned)n : 1u << 26;
 }

@@ -9,6 +9,8 @@
 #include "host/config.h"
 #include "net/port.h"
 
+enum { WF_HOST_SQ_LEN = 128 }; /* messages of a flow that are posted at once */
+
 struct wf_host;
 extern const struct wf_node_ops wf_host_ops;
 

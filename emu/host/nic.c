@@ -60,10 +60,10 @@ struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
                                 const struct wf_qp_cfg *cfg)
 {
     struct wf_nic_qp *nq = WF_ARENA_NEW(arena, struct wf_nic_qp);
-    struct wf_wqe *sq = WF_ARENA_ARRAY(arena, struct wf_wqe, WF_NIC_SQ_LEN);
+    struct wf_wqe *sq = WF_ARENA_ARRAY(arena, struct wf_wqe, WF_HOST_SQ_LEN);
     struct wf_qp_user user = {.arg = nq, .mem = reach, .complete = wf_flow_completed};
 
-    WF_ASSERT(!wf_qp_init(&nq->qp, cfg, &user, sq, WF_NIC_SQ_LEN));
+    WF_ASSERT(!wf_qp_init(&nq->qp, cfg, &user, sq, WF_HOST_SQ_LEN));
     nq->host = h;
     if (2 * ++h->n_qps > h->qps_mask)
         grow(h, arena);

@@ -14,7 +14,6 @@
 enum {
     WF_NIC_QUEUED_MAX = 2,   /* frames that the NIC keeps ahead of the wire, a priority */
     WF_NIC_REPLIES_MAX = 64, /* replies to ARP, ND and ping that may wait, a priority */
-    WF_NIC_SQ_LEN = 128,     /* work requests posted at once */
     WF_NIC_TTL = 64,
 };
 

@@ -289,6 +289,25 @@ static void test_long_queue(void **state)
     done();
 }
 
+/* Hundreds of flows of tiny messages before a slow port: all that can be alive has a buffer. */
+static void test_many_small_packets(void **state)
+{
+    describe(1, 0, 5, 300);
+    for (uint32_t i = 0; i < 300; i++)
+        flow(i % 4, 4, 64)->count = 150;
+    s.d.links[4].cfg.rate_bps = 1000000000;
+    s.d.switches[0].cfg.queue[3].limit_bytes = 32000000;
+    s.d.switches[0].cfg.pg[3].limit_bytes = 32000000;
+    build();
+    run(WF_TIME_NEVER);
+    assert_in_range(wf_fabric_switch(s.f, 0)->ports[4].q[3].ctr[WF_QUEUE_MAX_BYTES],
+                    300 * 120 * 146, 300 * 128 * 150);
+    for (uint32_t i = 0; i < 300; i++)
+        assert_int_equal(ctr(i)[WF_FLOW_MSGS], 150);
+    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    done();
+}
+
 /* The ECN bits of data arrive as CE where a switch marks, and are counted there. */
 static void test_marks(void **state)
 {
@@ -337,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_link_flap),
         cmocka_unit_test(test_many_flows),
         cmocka_unit_test(test_long_queue),
+        cmocka_unit_test(test_many_small_packets),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_refused_descriptions),
     };
