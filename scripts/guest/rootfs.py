@@ -48,6 +48,10 @@ class Packages:
                 if name not in self.libs or path.count('/') < self.libs[name].count('/'):
                     self.libs[name] = path
 
+    def named(self, package):
+        """A package's files; Debian 13 renamed libraries for 64-bit times (librdmacm1t64)."""
+        return self.by_package.get(package) or self.by_package.get(package + 't64')
+
 
 class Root:
     def __init__(self, packages, dest):
@@ -91,7 +95,7 @@ class Root:
                   file=sys.stderr)
 
     def pick(self, package, patterns):
-        mine = self.packages.by_package.get(package)
+        mine = self.packages.named(package)
         if mine is None:
             sys.exit(f'guest-image: package {package} was not fetched')
         for pattern in patterns:
@@ -109,7 +113,7 @@ class Root:
                 self.add(path)
 
     def whole(self, package):
-        for path in self.packages.by_package.get(package, {}):
+        for path in self.packages.named(package) or {}:
             if any(fnmatch.fnmatch(path, x) for x in LEFT_OUT):
                 continue
             self.add(path)
