@@ -18,6 +18,12 @@ static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
 /* One turn of DWRR over the eligible queues: the place moves on when a deficit is used up. */
 static int pick_dwrr(struct wf_port *port, uint32_t eligible)
 {
+    if (eligible == port->occupied && !(eligible & (eligible - 1))) {
+        int only = __builtin_ctz(eligible); /* the usual case: turns would change nothing */
+
+        port->q[only].deficit = 0;
+        return only;
+    }
     for (;;) {
         unsigned qi = port->sched_at;
         struct wf_queue *q = &port->q[qi];
