@@ -14,6 +14,7 @@
 
 #include "support.h"
 
+#include "../wire/hex.h"
 #include "switch/switch.h"
 
 static struct {
@@ -83,7 +84,7 @@ struct look {
     struct wf_tap tap;
     uint32_t n, len;
     struct wf_parsed p;
-    uint8_t bytes[WF_HDR_ROOM];
+    uint8_t bytes[4200]; /* whole, as an attachment would see it */
 };
 
 static void look(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir,
@@ -95,7 +96,7 @@ static void look(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, e
         return;
     l->len = pkt->frame_len;
     l->p = pkt->p;
-    memcpy(l->bytes, wf_pkt_bytes(pkt), wf_pkt_caplen(pkt));
+    assert_int_equal(wf_pkt_real_bytes(pkt, l->bytes, sizeof(l->bytes)), l->len - 4);
 }
 
 static void run_and_look(struct look *l, uint32_t host)
@@ -111,6 +112,7 @@ static void run_and_look(struct look *l, uint32_t host)
 
 static void test_headers(void **state)
 {
+    uint8_t masked[2000];
     struct look l;
 
     describe(2, 1, 1, 1);
@@ -127,6 +129,13 @@ static void test_headers(void **state)
     assert_in_range(l.p.sport, 0xc000, 0xffff);
     assert_int_equal(l.p.dport, 4791);
     assert_int_equal(wf_ld16(l.bytes + 40), 0); /* no UDP checksum */
+    /* the ICRC by hand: masked fields as ones behind eight bytes of ones, bit by bit */
+    memset(masked, 0xff, 8);
+    memcpy(masked + 8, l.bytes + 14, 20 + 8 + 12 + 16 + 1000);
+    masked[8 + 1] = masked[8 + 8] = masked[8 + 10] = masked[8 + 11] = 0xff;
+    masked[8 + 26] = masked[8 + 27] = masked[8 + 32] = 0xff;
+    assert_int_equal(wf_ld32le(l.bytes + 14 + 20 + 8 + 12 + 16 + 1000),
+                     plain_crc32(0, masked, 8 + 20 + 8 + 12 + 16 + 1000));
     assert_int_equal(host_port(0)->q[1].ctr[WF_QUEUE_TX_FRAMES], 1);
     assert_int_equal(host_port(1)->q[1].ctr[WF_QUEUE_TX_FRAMES], 1);
     done();

@@ -10,8 +10,6 @@
 
 #include "pair.h"
 
-static struct end a, b;
-
 static void test_needs_only_libc(void **state)
 {
     void *so = dlopen("libweft-xport.so", RTLD_NOW | RTLD_NOLOAD); /* it is loaded already */
