@@ -246,7 +246,7 @@ int wf_cmd_exec(int argc, char **argv)
         free(j);
         return rc;
     }
-    wf_client_ask(&c, "hosts", NULL);
+    wf_client_ask(&c, "lab", NULL);
     answer = wf_client_next(&c, &err);
     if (!answer) {
         rc = wf_cmd_fail("exec", WF_EXIT_ENVIRONMENT, &err);

@@ -7,11 +7,11 @@
  */
 #include "lab/plan.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lab/text.h"
 
 int wf_lab_find_host(const struct wf_lab_plan *plan, const char *name)
 {
@@ -62,103 +62,62 @@ int wf_lab_plan_guests(struct wf_lab_plan *plan, struct wf_err *err)
 
 /* ---- the script ----------------------------------------------------------------------------- */
 
-struct text {
-    char *buf;
-    size_t len, used;
-    bool overflow;
-};
-
-static void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *t, const char *fmt, ...)
-{
-    va_list ap;
-    int n;
-
-    va_start(ap, fmt);
-    n = vsnprintf(t->buf + t->used, t->len - t->used, fmt, ap);
-    va_end(ap);
-    if (n < 0 || t->used + n >= t->len) {
-        t->overflow = true;
-        return;
-    }
-    t->used += n;
-}
-
-struct ip_text {
-    char addr[INET6_ADDRSTRLEN], net[INET6_ADDRSTRLEN];
-    unsigned len;
-};
-
-static bool ip_text(const struct wf_ip_prefix *p, struct ip_text *t)
-{
-    uint8_t net[16];
-    int af = p->family == 4 ? AF_INET : AF_INET6, skip = p->family == 4 ? 12 : 0;
-
-    if (!p->family)
-        return false;
-    memcpy(net, p->addr, 16);
-    for (int bit = skip * 8 + p->len; bit < 128; bit++)
-        net[bit / 8] &= ~(0x80 >> bit % 8);
-    inet_ntop(af, p->addr + skip, t->addr, sizeof(t->addr));
-    inet_ntop(af, net + skip, t->net, sizeof(t->net));
-    t->len = p->len;
-    return true;
-}
-
-static void say_nics(struct text *t, const struct wf_lab_plan *plan, const struct wf_lab_guest *g)
+static void say_nics(struct wf_text *t, const struct wf_lab_plan *plan,
+                     const struct wf_lab_guest *g)
 {
     for (uint32_t k = 0; k < g->n_nics; k++) {
         const uint8_t *m = plan->hosts[g->hosts[k]].mac;
 
-        say(t, "nic eth%u %02x:%02x:%02x:%02x:%02x:%02x\n", k, m[0], m[1], m[2], m[3], m[4], m[5]);
+        wf_text_add(t, "nic eth%u %02x:%02x:%02x:%02x:%02x:%02x\n", k, m[0], m[1], m[2], m[3], m[4],
+                    m[5]);
     }
-    say(t, "ip -batch - <<EOF\n");
+    wf_text_add(t, "ip -batch - <<EOF\n");
     for (uint32_t k = 0; k < g->n_nics; k++)
-        say(t, "link set eth%u mtu %u up\n", k, plan->hosts[g->hosts[k]].mtu);
-    say(t, "EOF\n");
+        wf_text_add(t, "link set eth%u mtu %u up\n", k, plan->hosts[g->hosts[k]].mtu);
+    wf_text_add(t, "EOF\n");
     for (uint32_t k = 0; k < g->n_nics; k++)
-        say(t, "rdma link add rxe%u type rxe netdev eth%u\n", k, k);
+        wf_text_add(t, "rdma link add rxe%u type rxe netdev eth%u\n", k, k);
 }
 
-static void say_addresses(struct text *t, const struct wf_lab_host *h, uint32_t k, bool alone)
+static void say_addresses(struct wf_text *t, const struct wf_lab_host *h, uint32_t k, bool alone)
 {
     const char *route = alone ? "" : " noprefixroute";
-    struct ip_text a;
+    struct wf_ip_text a;
 
-    if (ip_text(&h->ip4, &a))
-        say(t, "addr add %s/%u dev eth%u%s\n", a.addr, a.len, k, route);
-    if (ip_text(&h->ip6, &a))
-        say(t, "addr add %s/%u dev eth%u nodad%s\n", a.addr, a.len, k, route);
+    if (wf_ip_text(&h->ip4, &a))
+        wf_text_add(t, "addr add %s/%u dev eth%u%s\n", a.addr, a.len, k, route);
+    if (wf_ip_text(&h->ip6, &a))
+        wf_text_add(t, "addr add %s/%u dev eth%u nodad%s\n", a.addr, a.len, k, route);
 }
 
 /* The routes of one family. A host that is alone in its guest has a default route; each of several
  * has a routing table of its own and the rules that lead there. */
-static void say_routes(struct text *t, const struct wf_ip_prefix *own,
+static void say_routes(struct wf_text *t, const struct wf_ip_prefix *own,
                        const struct wf_ip_prefix *gateway, uint32_t k, bool alone)
 {
-    struct ip_text a, g;
+    struct wf_ip_text a, g;
     char table[32] = "";
 
-    if (!ip_text(own, &a))
+    if (!wf_ip_text(own, &a))
         return;
     if (!alone) {
         snprintf(table, sizeof(table), " table %u", 100 + k);
-        say(t, "route add %s/%u dev eth%u%s\n", a.net, a.len, k, table);
-        say(t, "rule add pref %u from %s iif lo lookup %u\n", 10 + k, a.addr, 100 + k);
+        wf_text_add(t, "route add %s/%u dev eth%u%s\n", a.net, a.len, k, table);
+        wf_text_add(t, "rule add pref %u from %s iif lo lookup %u\n", 10 + k, a.addr, 100 + k);
         /* rdma_cm looks routes up by outgoing interface */
-        say(t, "rule add pref %u oif eth%u lookup %u\n", 40 + k, k, 100 + k);
-        say(t, "rule add pref %u iif eth%u lookup local\n", 70 + k, k);
+        wf_text_add(t, "rule add pref %u oif eth%u lookup %u\n", 40 + k, k, 100 + k);
+        wf_text_add(t, "rule add pref %u iif eth%u lookup local\n", 70 + k, k);
     }
-    if (ip_text(gateway, &g))
-        say(t, "route add default via %s dev eth%u%s\n", g.addr, k, table);
+    if (wf_ip_text(gateway, &g))
+        wf_text_add(t, "route add default via %s dev eth%u%s\n", g.addr, k, table);
 }
 
-static void say_family(struct text *t, const struct wf_lab_plan *plan, const struct wf_lab_guest *g,
-                       int family)
+static void say_family(struct wf_text *t, const struct wf_lab_plan *plan,
+                       const struct wf_lab_guest *g, int family)
 {
     bool alone = g->n_nics == 1;
 
-    say(t, "ip -%d -batch - <<EOF\n", family);
+    wf_text_add(t, "ip -%d -batch - <<EOF\n", family);
     for (uint32_t k = 0; k < g->n_nics; k++) {
         const struct wf_lab_host *h = &plan->hosts[g->hosts[k]];
 
@@ -166,32 +125,32 @@ static void say_family(struct text *t, const struct wf_lab_plan *plan, const str
                    alone);
     }
     if (!alone)
-        say(t, "rule add pref 100 lookup local\nrule del pref 0\n");
-    say(t, "EOF\n");
+        wf_text_add(t, "rule add pref 100 lookup local\nrule del pref 0\n");
+    wf_text_add(t, "EOF\n");
 }
 
-static void say_hosts_file(struct text *t, const struct wf_lab_plan *plan)
+static void say_hosts_file(struct wf_text *t, const struct wf_lab_plan *plan)
 {
-    struct ip_text a;
+    struct wf_ip_text a;
 
-    say(t, "cat >>/etc/hosts <<EOF\n");
+    wf_text_add(t, "cat >>/etc/hosts <<EOF\n");
     for (uint32_t i = 0; i < plan->n_hosts; i++) {
-        if (ip_text(&plan->hosts[i].ip4, &a))
-            say(t, "%s %s\n", a.addr, plan->hosts[i].name);
-        if (ip_text(&plan->hosts[i].ip6, &a))
-            say(t, "%s %s\n", a.addr, plan->hosts[i].name);
+        if (wf_ip_text(&plan->hosts[i].ip4, &a))
+            wf_text_add(t, "%s %s\n", a.addr, plan->hosts[i].name);
+        if (wf_ip_text(&plan->hosts[i].ip6, &a))
+            wf_text_add(t, "%s %s\n", a.addr, plan->hosts[i].name);
     }
-    say(t, "EOF\n");
+    wf_text_add(t, "EOF\n");
 }
 
-static void say_share(struct text *t, const char *share)
+static void say_share(struct wf_text *t, const char *share)
 {
-    say(t, "share='");
+    wf_text_add(t, "share='");
     for (const char *p = share; *p; p++)
-        say(t, *p == '\'' ? "'\\''" : "%c", *p);
+        wf_text_add(t, *p == '\'' ? "'\\''" : "%c", *p);
     /* at the same path as on the host, so that what is compiled there is called as there */
-    say(t, "'\nmkdir -p \"$share\"\n"
-           "mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share \"$share\"\n");
+    wf_text_add(t, "'\nmkdir -p \"$share\"\n"
+                   "mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share \"$share\"\n");
 }
 
 static const char prologue[] =
@@ -211,17 +170,17 @@ int wf_lab_setup_script(const struct wf_lab_plan *plan, uint32_t guest, const ch
 {
     const struct wf_lab_guest *g = &plan->guests[guest];
     bool alone = g->n_nics == 1;
-    struct text t = {.buf = buf, .len = len};
+    struct wf_text t = {.buf = buf, .len = len};
 
-    say(&t, "%shostname %s\n", prologue, g->name);
+    wf_text_add(&t, "%shostname %s\n", prologue, g->name);
     if (!alone)
-        say(&t, "%s", several);
+        wf_text_add(&t, "%s", several);
     say_hosts_file(&t, plan);
     say_nics(&t, plan, g);
-    say(&t, "ip -batch - <<EOF\n");
+    wf_text_add(&t, "ip -batch - <<EOF\n");
     for (uint32_t k = 0; k < g->n_nics; k++)
         say_addresses(&t, &plan->hosts[g->hosts[k]], k, alone);
-    say(&t, "EOF\n");
+    wf_text_add(&t, "EOF\n");
     say_family(&t, plan, g, 4);
     say_family(&t, plan, g, 6);
     if (share)
@@ -246,22 +205,22 @@ int wf_lab_host_env(const struct wf_lab_plan *plan, uint32_t host, const char **
                     char *buf, size_t len)
 {
     const struct wf_lab_host *h = &plan->hosts[host];
-    struct text t = {.buf = buf, .len = len};
-    struct ip_text a;
+    struct wf_text t = {.buf = buf, .len = len};
+    struct wf_ip_text a;
     uint32_t n = 0;
     char *p = buf;
 
-    say(&t, "WEFT_HOST=%s%c", h->name, 0);
-    if (ip_text(&h->ip4, &a))
-        say(&t, "WEFT_IP=%s%c", a.addr, 0);
-    if (ip_text(&h->ip6, &a))
-        say(&t, "WEFT_IP6=%s%c", a.addr, 0);
+    wf_text_add(&t, "WEFT_HOST=%s%c", h->name, 0);
+    if (wf_ip_text(&h->ip4, &a))
+        wf_text_add(&t, "WEFT_IP=%s%c", a.addr, 0);
+    if (wf_ip_text(&h->ip6, &a))
+        wf_text_add(&t, "WEFT_IP6=%s%c", a.addr, 0);
     if (h->kind == WF_LAB_GUEST) {
         /* GID 0 is link-local; the addresses follow in the order in which they were added */
-        say(&t, "WEFT_NETDEV=eth%u%cWEFT_RDMA_DEV=rxe%u%cWEFT_GID_INDEX=1%c", h->nic, 0, h->nic, 0,
-            0);
-        say(&t, "UCX_NET_DEVICES=rxe%u:1%cNCCL_IB_HCA=rxe%u%cNCCL_IB_GID_INDEX=1%c", h->nic, 0,
-            h->nic, 0, 0);
+        wf_text_add(&t, "WEFT_NETDEV=eth%u%cWEFT_RDMA_DEV=rxe%u%cWEFT_GID_INDEX=1%c", h->nic, 0,
+                    h->nic, 0, 0);
+        wf_text_add(&t, "UCX_NET_DEVICES=rxe%u:1%cNCCL_IB_HCA=rxe%u%cNCCL_IB_GID_INDEX=1%c", h->nic,
+                    0, h->nic, 0, 0);
     }
     if (t.overflow)
         return -E2BIG;

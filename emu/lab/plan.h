@@ -23,6 +23,7 @@ struct wf_lab_host {
     enum wf_lab_kind kind;
     char guest[64];   /* guest that holds it; "": one of its own, of the host's name */
     char netns[64];   /* WF_LAB_NETNS: the network namespace */
+    char iface[16];   /* WF_LAB_NETNS: our end of its veth pair, "": not ours to make */
     char socket[108]; /* WF_LAB_GUEST: its vhost-user port */
     uint8_t mac[6];
     uint32_t mtu;

@@ -26,7 +26,8 @@ struct fixture {
     char run[64], weft[512];
     struct wf_instance in;
     struct wf_lab *lab;
-    struct wf_serve *serve;
+    struct wf_ctl *ctl;
+    struct wf_serve serve;
     char out[64 * 1024], err[8192];
 };
 
@@ -34,7 +35,7 @@ static void service(struct fixture *f)
 {
     usleep(2000);
     wf_lab_service(f->lab);
-    wf_serve_service(f->serve);
+    wf_ctl_service(f->ctl);
 }
 
 static void slurp(const char *dir, const char *name, char *buf, size_t len)
@@ -267,8 +268,10 @@ static int set_up(void **state)
         fail_msg("%s", err.msg);
     o.dir = f.in.dir;
     wf_instance_path(&f.in, WF_CTL_SOCKET, path, sizeof(path));
-    if (wf_lab_start(&f.lab, &plan, &m, &o, &err) || wf_serve_open(&f.serve, path, f.lab, &err))
+    if (wf_lab_start(&f.lab, &plan, &m, &o, &err) || wf_ctl_open(&f.ctl, path, &err))
         fail_msg("%s", err.msg);
+    f.serve.lab = f.lab;
+    wf_ctl_add(f.ctl, &wf_serve_group, &f.serve);
     while (wf_lab_service(f.lab) == WF_LAB_BOOTING)
         service(&f);
     if (wf_lab_service(f.lab) != WF_LAB_READY)
@@ -283,7 +286,7 @@ static int tear_down(void **state)
     char cmd[512];
 
     wf_lab_stop(f->lab);
-    wf_serve_close(f->serve);
+    wf_ctl_close(f->ctl);
     wf_instance_remove(&f->in);
     snprintf(cmd, sizeof(cmd), "rm %s/out %s/err && rmdir %s/weft-* %s", f->run, f->run, f->run,
              f->run);
