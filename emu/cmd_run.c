@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * weft run: a scenario in virtual time, or live beside real hosts.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attach/edges.h"
+#include "cap/capture.h"
+#include "cmd.h"
+#include "fabric/run.h"
+#include "scen/match.h"
+#include "scen/report.h"
+#include "scen/scenario.h"
+
+static const char usage[] =
+    "usage: weft run [OPTION]... SCENARIO\n"
+    "\n"
+    "Runs a scenario in virtual time, or with --live in real time beside real hosts, and ends "
+    "with\n"
+    "a summary. Exit status: 0 pass, 1 an expectation failed, 2 bad input, 3 environment,\n"
+    "4 an invariant broke, 130 interrupted (the summary is printed first).\n"
+    "\n"
+    "  --live            bind fabric time to wall time; attachments need it\n"
+    "  --seed N          another seed than the scenario's\n"
+    "  --json FILE       the result as one JSON object; - for standard output, then no summary\n"
+    "  --junit FILE      the expectations as JUnit XML\n"
+    "  --no-capture      write no capture files\n"
+    "  --quiet           no summary, no progress\n"
+    "  --hugepages       packet memory in hugepages (faster; they must be there)\n";
+
+struct options {
+    const char *path, *json, *junit, *command;
+    bool live, quiet, hugepages, no_capture, seeded;
+    uint64_t seed;
+};
+
+enum { OPT_LIVE = 256, OPT_SEED, OPT_JSON, OPT_JUNIT, OPT_QUIET, OPT_HUGE, OPT_NO_CAPTURE };
+
+static const struct option long_options[] = {
+    {"live", no_argument, NULL, OPT_LIVE},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"json", required_argument, NULL, OPT_JSON},
+    {"junit", required_argument, NULL, OPT_JUNIT},
+    {"no-capture", no_argument, NULL, OPT_NO_CAPTURE},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"hugepages", no_argument, NULL, OPT_HUGE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
+{
+    switch (c) {
+    case OPT_LIVE:
+        o->live = true;
+        return 0;
+    case OPT_SEED:
+        o->seeded = true;
+        return wf_parse_uint(optarg, &o->seed, err);
+    case OPT_JSON:
+        o->json = optarg;
+        return 0;
+    case OPT_JUNIT:
+        o->junit = optarg;
+        return 0;
+    case OPT_NO_CAPTURE:
+        o->no_capture = true;
+        return 0;
+    case OPT_QUIET:
+        o->quiet = true;
+        return 0;
+    case OPT_HUGE:
+        o->hugepages = true;
+        return 0;
+    case ':':
+        return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
+    default:
+        return wf_err_set(err, EINVAL, "unknown option '%s'", argv[optind - 1]);
+    }
+}
+
+/* 0, 1 when help was asked for, or -EINVAL. */
+static int parse_options(int argc, char **argv, struct options *o, struct wf_err *err)
+{
+    int c, rc;
+
+    opterr = 0;
+    optind = 1;
+    while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 1;
+        }
+        rc = set_option(c, o, argv, err);
+        if (rc)
+            return rc;
+    }
+    if (optind + 1 != argc)
+        return wf_err_set(err, EINVAL,
+                          optind == argc ? "no scenario given" : "one scenario at a time");
+    o->path = argv[optind];
+    return 0;
+}
+
+/* One run of the scenario with one seed. */
+struct run {
+    const struct options *o;
+    struct wf_scenario *scen;
+    struct wf_fabric *f;
+    struct wf_run loop;
+    struct wf_edges edges;
+    struct wf_captures *captures;
+};
+
+static void say(void *arg, const char *text)
+{
+    (void)arg;
+    fprintf(stderr, "weft run: %s\n", text);
+}
+
+static uint64_t look(void *arg, struct wf_fabric *f)
+{
+    struct run *r = arg;
+    struct wf_err err;
+
+    wf_fabric_settle(f);
+    wf_expects_step(&r->scen->expects, f->lc->now_ps);
+    while (r->captures && wf_captures_take_error(r->captures, &err))
+        say(NULL, err.msg);
+    return wf_expects_next(&r->scen->expects, f->lc->now_ps);
+}
+
+static void progress(void *arg, struct wf_fabric *f)
+{
+    char t[32];
+
+    (void)arg;
+    fprintf(stderr, "weft run: at %s of fabric time, %llu frames over links\n",
+            wf_time_short(f->lc->now_ps, t, sizeof(t)),
+            (unsigned long long)f->net.ctr[WF_FABRIC_LINK_HOPS]);
+}
+
+static int open_captures(struct run *r, struct wf_err *err)
+{
+    struct wf_captures_conf conf = {.live = r->o->live, .comment = r->scen->opts.name};
+    int rc = 0;
+
+    if (!r->scen->n_captures || r->o->no_capture)
+        return 0;
+    if (conf.live)
+        conf.epoch_s = time(NULL);
+    rc = wf_captures_new(&r->captures, &conf, err);
+    for (uint32_t i = 0; i < r->scen->n_captures && !rc; i++)
+        for (uint32_t n = 0; n < r->f->n_nodes && !rc; n++)
+            for (uint16_t p = 0; p < r->f->nodes[n]->n_ports && !rc; p++)
+                if (wf_match(r->scen->captures[i].at, r->f->nodes[n]->ports[p].name))
+                    rc = wf_captures_add(r->captures, &r->scen->captures[i],
+                                         &r->f->nodes[n]->ports[p], err);
+    return rc;
+}
+
+/* Build, plug in, open. A positive return is an exit code. */
+static int set_up(struct run *r, struct wf_err *err)
+{
+    struct wf_fabric_opts opts = {.paced = r->o->live};
+    int rc;
+
+    wf_edges_init(&r->edges, NULL, say, NULL);
+    if (r->o->live)
+        wf_edges_opts(&r->edges, &r->scen->desc, &opts);
+    rc = wf_fabric_build(&r->f, &r->scen->desc, &opts, err);
+    if (rc)
+        return rc == -ENOMEM ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE;
+    wf_expects_bind(&r->scen->expects, r->f->objs, r->f->n_objs, &r->scen->diags);
+    if (r->scen->diags.errors) {
+        wf_diags_print(&r->scen->diags, stderr);
+        return wf_err_set(err, EINVAL, "the expectations do not fit the fabric"), WF_EXIT_USAGE;
+    }
+    if (wf_run_init(&r->loop, r->f))
+        return wf_err_set(err, errno, "no eventfd: %s", strerror(errno)), WF_EXIT_ENVIRONMENT;
+    if (open_captures(r, err))
+        return WF_EXIT_ENVIRONMENT;
+    if (r->o->live && wf_edges_open(&r->edges, r->f, err))
+        return WF_EXIT_ENVIRONMENT;
+    return 0;
+}
+
+static void tear_down(struct run *r)
+{
+    if (!r->f)
+        return;
+    wf_edges_close(&r->edges);
+    wf_captures_free(r->captures);
+    wf_run_fini(&r->loop);
+    wf_fabric_free(r->f);
+    r->captures = NULL;
+    r->f = NULL;
+}
+
+static void start_loop(struct run *r)
+{
+    struct wf_run *loop = &r->loop;
+
+    loop->stop = &wf_cmd_stop;
+    loop->look = look;
+    loop->arg = r;
+    loop->look_every_ps = wf_scenario_sample_ps(r->scen);
+    loop->look_at_ps = wf_expects_next(&r->scen->expects, 0);
+    loop->progress = r->o->quiet ? NULL : progress;
+    if (r->edges.n)
+        loop->pollers = &r->edges.poller;
+}
+
+static json_t *collect(json_t *all, json_t *one)
+{
+    if (!all)
+        return one;
+    if (!json_is_array(all)) {
+        json_t *list = json_array();
+
+        json_array_append_new(list, all);
+        all = list;
+    }
+    json_array_append_new(all, one);
+    return all;
+}
+
+/* Write the JSON of all runs; one run is one object, several are an array of them. */
+static int write_json(const struct options *o, json_t *all, struct wf_err *err)
+{
+    bool to_stdout = !strcmp(o->json, "-");
+    FILE *out = to_stdout ? stdout : fopen(o->json, "w");
+    int rc = 0;
+
+    if (!out)
+        return wf_err_set(err, errno, "cannot write %s: %s", o->json, strerror(errno));
+    if (json_dumpf(all, out, JSON_INDENT(1)) || fputc('\n', out) == EOF || fflush(out))
+        rc = wf_err_set(err, errno, "cannot write %s: %s", o->json, strerror(errno));
+    if (!to_stdout)
+        fclose(out);
+    return rc;
+}
+
+static int write_junit(const struct options *o, const struct wf_report *rep, struct wf_err *err)
+{
+    FILE *out = fopen(o->junit, "w");
+    int rc = 0;
+
+    if (!out)
+        return wf_err_set(err, errno, "cannot write %s: %s", o->junit, strerror(errno));
+    wf_report_junit(rep, out);
+    if (ferror(out) || fclose(out))
+        rc = wf_err_set(err, errno, "cannot write %s: %s", o->junit, strerror(errno));
+    return rc;
+}
+
+static int exit_code(const struct wf_report *rep)
+{
+    if (rep->broken)
+        return WF_EXIT_INVARIANT;
+    if (rep->end == WF_RUN_STOPPED && wf_cmd_stop)
+        return WF_EXIT_INTERRUPTED;
+    return wf_report_failed(rep) ? WF_EXIT_EXPECTATION : WF_EXIT_PASS;
+}
+
+/* Names and losses of the capture files; names live in the report's arena. */
+static void list_captures(struct run *r, struct wf_report *rep)
+{
+    struct wf_pcapng_counts counts;
+    const char **files;
+    const char *path;
+    unsigned n = 0;
+
+    if (!r->captures)
+        return;
+    wf_captures_stop(r->captures);
+    files = WF_ARENA_ARRAY(&rep->arena, const char *, r->scen->n_captures + 1);
+    while (n < r->scen->n_captures && wf_captures_file(r->captures, n, &path, &counts))
+        files[n++] = wf_arena_strdup(&rep->arena, path);
+    rep->files = files;
+    rep->capture_lost = wf_captures_totals(r->captures).lost;
+}
+
+/* Run it, and say what it has shown. *json collects the results when they are wanted. */
+static int run_once(const struct options *o, struct wf_scenario *scen, uint64_t seed, json_t **json)
+{
+    struct run r = {.o = o, .scen = scen};
+    struct wf_report rep = {.scen = scen, .seed = seed, .live = o->live, .command = o->command};
+    struct wf_err err;
+    uint64_t start_ns;
+    int rc = set_up(&r, &err);
+
+    if (rc) {
+        tear_down(&r);
+        return wf_cmd_fail("run", (enum wf_exit)rc, &err);
+    }
+    start_loop(&r);
+    start_ns = wf_wall_ns();
+    rep.f = r.f;
+    rep.end = wf_run_loop(&r.loop);
+    rep.wall_ns = wf_wall_ns() - start_ns;
+    wf_report_end(&rep);
+    list_captures(&r, &rep);
+    rc = exit_code(&rep);
+    if (o->json)
+        *json = collect(*json, wf_report_json(&rep));
+    if (!o->quiet && !(o->json && !strcmp(o->json, "-")))
+        wf_report_text(&rep, stdout);
+    if (o->junit && write_junit(o, &rep, &err))
+        rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    wf_report_free(&rep);
+    tear_down(&r);
+    return rc;
+}
+
+static int run_seeds(const struct options *o, struct wf_scenario *scen)
+{
+    uint32_t n = scen->opts.repeat.seeds ? scen->opts.repeat.seeds : 1;
+    uint64_t first = o->seeded ? o->seed : scen->opts.seed;
+    int worst = WF_EXIT_PASS;
+    json_t *json = NULL;
+    struct wf_err err;
+
+    for (uint32_t i = 0; i < n && !wf_cmd_stop; i++) {
+        int rc;
+
+        wf_scenario_seed(scen, first + i);
+        rc = run_once(o, scen, first + i, &json);
+        if (n > 1)
+            wf_expects_run_done(&scen->expects, first + i);
+        if (rc > worst)
+            worst = rc;
+        if (rc == WF_EXIT_USAGE || rc == WF_EXIT_ENVIRONMENT)
+            break;
+    }
+    if (json && write_json(o, json, &err))
+        worst = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    json_decref(json);
+    return worst;
+}
+
+/* Memory for the largest of the fabrics to come, before EAL is there. */
+static uint64_t memory_of(const struct options *o, const struct wf_scenario *scen)
+{
+    struct wf_fabric_opts opts = {.paced = o->live};
+    struct wf_edges edges;
+
+    wf_edges_init(&edges, NULL, say, NULL);
+    if (o->live)
+        wf_edges_opts(&edges, &scen->desc, &opts);
+    return wf_fabric_memory(&scen->desc, &opts);
+}
+
+static void join_command(int argc, char **argv, char *buf, size_t len)
+{
+    size_t used = (size_t)snprintf(buf, len, "weft");
+
+    for (int i = 0; i < argc && used < len; i++)
+        used += (size_t)snprintf(buf + used, len - used, " %s", argv[i]);
+}
+
+int wf_cmd_run(int argc, char **argv)
+{
+    char command[1024];
+    struct options o = {.command = command};
+    struct wf_scenario scen;
+    struct wf_err err;
+    int rc;
+
+    join_command(argc, argv, command, sizeof(command)); /* getopt moves the words */
+    rc = parse_options(argc, argv, &o, &err);
+    if (rc)
+        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("run", WF_EXIT_USAGE, &err);
+    rc = wf_scenario_load(&scen, o.path);
+    if (!rc)
+        rc = wf_scenario_check_mode(&scen, o.live);
+    wf_diags_print(&scen.diags, stderr);
+    if (rc) {
+        rc = WF_EXIT_USAGE;
+    } else if (wf_cmd_eal(memory_of(&o, &scen), o.hugepages, &err)) {
+        rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    } else {
+        wf_cmd_catch_signals();
+        rc = run_seeds(&o, &scen);
+        wf_cmd_eal_end();
+    }
+    wf_scenario_free(&scen);
+    return rc;
+}

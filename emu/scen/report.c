@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The verdict of a run, and its summary for people.
+ */
+#include "scen/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/host.h"
+
+enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24, EDGE_ROWS = 32, PATH_MAX_PORTS = 64 };
+
+static uint32_t count_idle_faults(const struct wf_fabric *f)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->n_nodes; i++)
+        for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
+            for (const struct wf_fault *x = f->nodes[i]->ports[p].faults; x; x = x->next)
+                n += !x->hits;
+    return n;
+}
+
+void wf_report_end(struct wf_report *r)
+{
+    struct wf_fabric *f = r->f;
+
+    wf_pause_tree(f, &r->arena, &r->pauses);
+    r->lateness_p99_ps = wf_clock_lateness(&f->lc->clock, 0.99);
+    r->reliable = !r->live || r->lateness_p99_ps <= r->scen->desc.lateness_bound_ps;
+    r->broken = wf_fabric_check(f, &r->broken_err) != 0;
+    r->digest = wf_fabric_digest(f);
+    r->idle_faults = count_idle_faults(f);
+    if (!r->scen->expects.lossless_drops_expected)
+        r->lossless_drops = f->net.ctr[WF_FABRIC_LOSSLESS_DROPS];
+    wf_expects_end(&r->scen->expects, f->lc->now_ps, r->reliable);
+}
+
+bool wf_report_failed(const struct wf_report *r)
+{
+    return wf_expects_count(&r->scen->expects, WF_VERDICT_FAIL) || r->lossless_drops ||
+           r->end == WF_RUN_TIME_LIMIT || r->idle_faults;
+}
+
+void wf_report_free(struct wf_report *r)
+{
+    wf_arena_free(&r->arena);
+}
+
+static void head(const struct wf_report *r, FILE *out)
+{
+    static const char *const ends[] = {"done", "stopped", "NOT DONE by its time_limit"};
+    const struct wf_scenario *s = r->scen;
+    char t[32], d[32];
+
+    fprintf(out, "%s: seed %" PRIu64 ", %s", s->opts.name, r->seed,
+            r->live ? "live" : "virtual time");
+    if (s->desc.time_scale > 1)
+        fprintf(out, ", time_scale %u (the hosts' own timers don't scale)", s->desc.time_scale);
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        fprintf(out, ", profile %s", s->profiles[i]);
+    fprintf(out, "\n%s at %s of fabric time, %.3f s of wall time, digest %s\n", ends[r->end],
+            wf_time_short(r->f->lc->now_ps, t, sizeof(t)), (double)r->wall_ns / 1e9,
+            wf_digest_text(&r->digest, d, sizeof(d)));
+    if (r->live)
+        fprintf(out, "events were late by less than %s in 99 of 100%s\n",
+                wf_time_short(r->lateness_p99_ps, t, sizeof(t)),
+                r->reliable ? ""
+                            : ": timing: unreliable, expectations about time count as skipped");
+}
+
+static bool flow_is(const struct wf_ctr_obj *o)
+{
+    return o->table == &wf_ctrs_flow;
+}
+
+static uint64_t goodput_bps(const uint64_t *v)
+{
+    return v[WF_FLOW_COMPLETION_PS] ? (uint64_t)((unsigned __int128)v[WF_FLOW_BYTES] * 8 *
+                                                 WF_PS_PER_S / v[WF_FLOW_COMPLETION_PS])
+                                    : 0;
+}
+
+static void flow_row(const struct wf_ctr_obj *o, FILE *out)
+{
+    const uint64_t *v = o->values;
+    char b[32], t[32], g[32];
+
+    fprintf(out, "  %-24s %10s %12s %12s %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", o->name,
+            wf_bytes_short(v[WF_FLOW_BYTES], b, sizeof(b)),
+            v[WF_FLOW_COMPLETION_PS] ? wf_time_short(v[WF_FLOW_COMPLETION_PS], t, sizeof(t))
+            : v[WF_FLOW_MSGS_FAILED] ? "FAILED"
+                                     : "not done",
+            v[WF_FLOW_COMPLETION_PS] ? wf_rate_short(goodput_bps(v), g, sizeof(g)) : "-",
+            v[WF_FLOW_RETX_PACKETS], v[WF_FLOW_NAK_RX], v[WF_FLOW_CE_RX]);
+}
+
+static void flows(const struct wf_report *r, FILE *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->f->n_objs; i++) {
+        if (!flow_is(&r->f->objs[i]))
+            continue;
+        if (!n++)
+            fprintf(out, "\n  %-24s %10s %12s %12s %8s %6s %8s\n", "flow", "delivered",
+                    "completed in", "goodput", "resent", "NAKs", "with CE");
+        if (n <= FLOW_ROWS)
+            flow_row(&r->f->objs[i], out);
+    }
+    if (n > FLOW_ROWS)
+        fprintf(out, "  ... and %u more: --json has all\n", n - FLOW_ROWS);
+}
+
+/* A row is worth showing when something other than plain forwarding happened, or of a host's port
+ * when anything did. */
+static bool prio_row_wanted(const struct wf_report *r, const struct wf_port *p, unsigned prio,
+                            bool plain)
+{
+    const uint64_t *v = p->prio_ctr[prio];
+    bool special =
+        v[WF_PRIO_XOFF_TX] || v[WF_PRIO_XOFF_RX] || p->q[prio].ctr[WF_QUEUE_MARKED_FRAMES];
+
+    return special || (plain && (v[WF_PRIO_RX_BYTES] || v[WF_PRIO_TX_BYTES]));
+}
+
+static void prio_row(const struct wf_port *p, unsigned prio, FILE *out)
+{
+    const uint64_t *v = p->prio_ctr[prio], *q = p->q[prio].ctr;
+    char rx[32], tx[32], max[32], t[32];
+
+    fprintf(out,
+            "  %-12s %4u %10s %10s %10s %7" PRIu64 " %6" PRIu64 " %7" PRIu64 " %6" PRIu64
+            " %6" PRIu64 " %10s\n",
+            p->name, prio, wf_bytes_short(v[WF_PRIO_RX_BYTES], rx, sizeof(rx)),
+            wf_bytes_short(v[WF_PRIO_TX_BYTES], tx, sizeof(tx)),
+            wf_bytes_short(q[WF_QUEUE_MAX_BYTES], max, sizeof(max)), q[WF_QUEUE_MARKED_FRAMES],
+            v[WF_PRIO_XOFF_TX], v[WF_PRIO_REFRESH_TX], v[WF_PRIO_XON_TX], v[WF_PRIO_XOFF_RX],
+            wf_time_short(v[WF_PRIO_PAUSED_PS], t, sizeof(t)));
+}
+
+static uint32_t count_rows(const struct wf_report *r, bool plain)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->f->n_nodes; i++)
+        for (uint16_t p = 0; p < r->f->nodes[i]->n_ports; p++)
+            for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+                n += prio_row_wanted(r, &r->f->nodes[i]->ports[p], prio, plain);
+    return n;
+}
+
+static void ports(const struct wf_report *r, FILE *out)
+{
+    bool plain = count_rows(r, true) <= PORT_ROWS;
+    uint32_t rows = count_rows(r, plain), n = 0;
+
+    if (!rows)
+        return;
+    fprintf(out, "\n  %-12s %4s %10s %10s %10s %7s %6s %7s %6s %6s %10s\n", "port", "prio",
+            "received", "sent", "queue max", "marked", "XOFF>", "refresh", "XON>", "XOFF<",
+            "paused");
+    for (uint32_t i = 0; i < r->f->n_nodes; i++)
+        for (uint16_t p = 0; p < r->f->nodes[i]->n_ports; p++)
+            for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+                const struct wf_port *port = &r->f->nodes[i]->ports[p];
+
+                if (prio_row_wanted(r, port, prio, plain) && n++ < PORT_ROWS)
+                    prio_row(port, prio, out);
+            }
+    if (rows > PORT_ROWS)
+        fprintf(out, "  ... and %u more: --json has all\n", rows - PORT_ROWS);
+}
+
+static void drops(const struct wf_report *r, FILE *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->f->n_objs; i++) {
+        const struct wf_ctr_obj *o = &r->f->objs[i];
+
+        for (size_t c = 1; o->table == &wf_ctrs_drop && c < o->table->n; c++) {
+            if (!o->values[c])
+                continue;
+            if (!n++)
+                fprintf(out, "\n  drops\n");
+            if (n <= DROP_ROWS)
+                fprintf(out, "  %-12s %-20s %8" PRIu64 " frames: %s\n", o->name,
+                        wf_reason_name((enum wf_reason)c), o->values[c],
+                        wf_reason_meaning((enum wf_reason)c));
+        }
+    }
+    if (n > DROP_ROWS)
+        fprintf(out, "  ... and %u more: --json has all\n", n - DROP_ROWS);
+    if (!n)
+        fprintf(out, "\n  nothing was dropped\n");
+}
+
+/* The pauses for one queue, and below each those that it led to. */
+static void pause_branch(const struct wf_report *r, const struct wf_pause_queue *cause,
+                         unsigned depth, uint32_t *left, FILE *out)
+{
+    for (uint32_t i = 0; i < r->pauses.n_edges && *left; i++) {
+        const struct wf_pause_edge *e = &r->pauses.edges[i];
+        char t[32];
+
+        if (e->cause.port != cause->port || e->cause.queue != cause->queue || e->depth != depth)
+            continue;
+        --*left;
+        fprintf(out, "  %*spaused %s.prio%u %u times, for %s\n", (int)(2 * depth), "",
+                e->paused.port->name, e->prio, e->xoffs, wf_time_short(e->paused_ps, t, sizeof(t)));
+        pause_branch(r, &e->paused, depth + 1, left, out);
+    }
+}
+
+static bool flow_is_victim(const struct wf_report *r, const struct wf_desc_flow *w)
+{
+    const struct wf_host *from = (const struct wf_host *)wf_fabric_host(r->f, w->from);
+    struct wf_port *path[PATH_MAX_PORTS];
+    uint8_t tc = r->scen->desc.hosts[w->from].cfg.dscp_to_priority[w->cfg.dscp & 63];
+    uint32_t hash;
+    int n;
+
+    if (!wf_host_flow_hash(from, w->name, &hash))
+        return false;
+    n = wf_fabric_path(r->f, w->from, w->to, hash, path, PATH_MAX_PORTS);
+    return n > 0 && n <= PATH_MAX_PORTS && wf_pause_is_victim(&r->pauses, path, n, tc);
+}
+
+static void pauses(const struct wf_report *r, FILE *out)
+{
+    const struct wf_pause_tree *t = &r->pauses;
+    uint32_t left = EDGE_ROWS, victims = 0;
+
+    if (!t->n_edges)
+        return;
+    fprintf(out, "\n  who paused whom\n");
+    for (uint32_t i = 0; i < t->n_roots; i++) {
+        fprintf(out, "  root: %s.q%u, towards %s\n", t->roots[i].port->name, t->roots[i].queue,
+                t->roots[i].port->peer->name);
+        pause_branch(r, &t->roots[i], 1, &left, out);
+    }
+    if (t->cycle)
+        fprintf(out, "  some pauses hang together in a circle without a root\n");
+    if (!left)
+        fprintf(out, "  ... and more: --json has all\n");
+    for (uint32_t i = 0; i < r->scen->desc.n_flows; i++)
+        if (flow_is_victim(r, &r->scen->desc.flows[i]) && victims++ < FLOW_ROWS)
+            fprintf(out, "  victim: flow.%s was paused, but passes no root\n",
+                    r->scen->desc.flows[i].name);
+}
+
+static void edges(const struct wf_report *r, FILE *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->f->n_objs; i++) {
+        const struct wf_ctr_obj *o = &r->f->objs[i];
+        const uint64_t *v = o->values;
+        char t[32];
+
+        if (o->table != &wf_ctrs_edge)
+            continue;
+        if (!n++)
+            fprintf(out, "\n  %-10s %9s %9s %11s %9s %11s %9s %6s %12s\n", "real host", "sent",
+                    "received", "ICRC right", "wrong", "right >", "with CE", "NAKs", "held back");
+        fprintf(out,
+                "  %-10s %9" PRIu64 " %9" PRIu64 " %11" PRIu64 " %9" PRIu64 " %11" PRIu64
+                " %9" PRIu64 " %6" PRIu64 " %12s\n",
+                o->name, v[WF_EDGE_IN_FRAMES], v[WF_EDGE_OUT_FRAMES], v[WF_EDGE_ICRC_OK],
+                v[WF_EDGE_ICRC_BAD] + v[WF_EDGE_OUT_ICRC_BAD], v[WF_EDGE_OUT_ICRC_OK],
+                v[WF_EDGE_OUT_CE_FRAMES], v[WF_EDGE_NAK_FRAMES],
+                wf_time_short(v[WF_EDGE_BACKPRESSURE_PS], t, sizeof(t)));
+    }
+}
+
+static void expectations(const struct wf_report *r, FILE *out)
+{
+    const struct wf_expects *x = &r->scen->expects;
+    char text[1024];
+
+    if (x->n)
+        fprintf(out, "\n  expectations: %zu passed, %zu failed, %zu skipped\n",
+                wf_expects_count(x, WF_VERDICT_PASS), wf_expects_count(x, WF_VERDICT_FAIL),
+                wf_expects_count(x, WF_VERDICT_SKIPPED));
+    for (size_t i = 0; i < x->n; i++) {
+        const struct wf_expect *e = &x->items[i];
+
+        if (e->verdict == WF_VERDICT_SKIPPED)
+            fprintf(out, "  skipped: %s\n", e->text);
+        if (e->verdict == WF_VERDICT_FAIL)
+            fprintf(out, "  FAILED: %s:%d:%d: %s\n          %s\n", e->file, e->line, e->col,
+                    e->text, wf_expect_failure(e, text, sizeof(text)));
+    }
+}
+
+static void tail(const struct wf_report *r, FILE *out)
+{
+    for (size_t i = 0; r->files && r->files[i]; i++)
+        fprintf(out, "  capture: %s\n", r->files[i]);
+    if (r->capture_lost)
+        fprintf(out, "  %" PRIu64 " packets are missing from the captures\n", r->capture_lost);
+    if (r->lossless_drops)
+        fprintf(out, "  FAILED: %" PRIu64 " frames of lossless priorities were lost\n",
+                r->lossless_drops);
+    if (r->idle_faults)
+        fprintf(out, "  FAILED: %u injected faults never hit a frame\n", r->idle_faults);
+    if (r->broken)
+        fprintf(out, "  BUG: an invariant of weft does not hold: %s\n", r->broken_err.msg);
+    fprintf(out, "\n%s\n",
+            r->broken                  ? "BROKEN"
+            : wf_report_failed(r)      ? "FAILED"
+            : r->end == WF_RUN_STOPPED ? "stopped before its end"
+                                       : "passed");
+}
+
+void wf_report_text(struct wf_report *r, FILE *out)
+{
+    head(r, out);
+    flows(r, out);
+    edges(r, out);
+    ports(r, out);
+    drops(r, out);
+    pauses(r, out);
+    expectations(r, out);
+    tail(r, out);
+}

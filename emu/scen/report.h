@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a run has shown: as a summary for people, as one JSON object (weft.run/1, schema in
+ * docs/schema/) and as JUnit XML of its expectations. All three read the fabric's counters; none
+ * computes a verdict of its own.
+ */
+#ifndef WEFT_SCEN_REPORT_H
+#define WEFT_SCEN_REPORT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "fabric/pausetree.h"
+#include "fabric/run.h"
+#include "scen/scenario.h"
+
+struct wf_report {
+    struct wf_scenario *scen;
+    struct wf_fabric *f;
+    enum wf_run_end end;
+    uint64_t seed;
+    bool live, quiet;
+    uint64_t wall_ns;
+    const char *command;      /* the command line, for the manifest; may be NULL */
+    const char *const *files; /* capture files written, NULL-terminated; may be NULL */
+    uint64_t capture_lost;
+    /* filled by wf_report_end */
+    struct wf_arena arena;
+    bool reliable; /* live: p99 lateness within the scenario's bound */
+    uint64_t lateness_p99_ps;
+    bool broken; /* an invariant did not hold: our bug */
+    struct wf_err broken_err;
+    uint64_t lossless_drops; /* that no expectation allows */
+    uint32_t idle_faults;    /* injected faults that never hit */
+    struct wf_digest digest;
+    struct wf_pause_tree pauses;
+};
+
+/* Settle and check the fabric, give the expectations their verdicts. Before the fabric is freed. */
+void wf_report_end(struct wf_report *r);
+/* Whether the run failed: an expectation, an unexpected lossless drop, its time limit, a fault
+ * that never hit. Not: broken, or interrupted. */
+bool wf_report_failed(const struct wf_report *r);
+void wf_report_text(struct wf_report *r, FILE *out);
+/* A new object; the caller owns the reference. */
+json_t *wf_report_json(struct wf_report *r);
+void wf_report_junit(const struct wf_report *r, FILE *out);
+void wf_report_free(struct wf_report *r);
+
+#endif

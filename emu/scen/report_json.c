@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The result of a run as JSON (schema weft.run/1) and as JUnit XML. Integers from 2^53 on are
+ * strings, since many readers of JSON have doubles only. Keys are only ever added.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "host/host.h"
+#include "scen/report.h"
+
+static json_t *number(uint64_t v)
+{
+    char buf[24];
+
+    if (v < 1ull << 53)
+        return json_integer((json_int_t)v);
+    snprintf(buf, sizeof(buf), "%" PRIu64, v);
+    return json_string(buf);
+}
+
+/* Counters that are not zero; all of them when `all`. */
+static json_t *counters(const struct wf_ctr_obj *o, bool all)
+{
+    json_t *j = json_object();
+
+    for (size_t i = 0; i < o->table->n; i++)
+        if (o->table->rows[i].name && (all || o->values[i]))
+            json_object_set_new(j, o->table->rows[i].name, number(o->values[i]));
+    return j;
+}
+
+static json_t *named(const struct wf_ctr_obj *o, bool all)
+{
+    json_t *j = counters(o, all);
+
+    json_object_set_new(j, "name", json_string(o->name));
+    return j;
+}
+
+/* All holders of one table of which anything is not zero, or all. */
+static json_t *holders(const struct wf_report *r, const struct wf_ctr_table *table, bool all)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < r->f->n_objs; i++) {
+        json_t *j;
+
+        if (r->f->objs[i].table != table)
+            continue;
+        j = named(&r->f->objs[i], all);
+        if (json_object_size(j) > 1)
+            json_array_append(list, j);
+        json_decref(j);
+    }
+    return list;
+}
+
+static json_t *drops(const struct wf_report *r)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < r->f->n_objs; i++) {
+        const struct wf_ctr_obj *o = &r->f->objs[i];
+
+        for (size_t c = 1; o->table == &wf_ctrs_drop && c < o->table->n; c++)
+            if (o->values[c])
+                json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "port", o->name, "reason",
+                                                      wf_reason_name((enum wf_reason)c), "frames",
+                                                      number(o->values[c])));
+    }
+    return list;
+}
+
+static json_t *queue_name(const struct wf_pause_queue *q)
+{
+    return json_string(q->port->q[q->queue].name);
+}
+
+static json_t *pauses(const struct wf_report *r)
+{
+    json_t *roots = json_array(), *list = json_array();
+
+    for (uint32_t i = 0; i < r->pauses.n_roots; i++)
+        json_array_append_new(roots, queue_name(&r->pauses.roots[i]));
+    for (uint32_t i = 0; i < r->pauses.n_edges; i++) {
+        const struct wf_pause_edge *e = &r->pauses.edges[i];
+
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "cause", queue_name(&e->cause),
+                            "paused", queue_name(&e->paused), "priority", (int)e->prio, "xoffs",
+                            (int)e->xoffs, "xoffs_while_paused", (int)e->while_paused, "depth",
+                            (int)e->depth, "paused_ps", number(e->paused_ps)));
+    }
+    return json_pack("{s:o, s:o, s:b}", "roots", roots, "edges", list, "cycle",
+                     (int)r->pauses.cycle);
+}
+
+static json_t *expectations(const struct wf_report *r)
+{
+    const struct wf_expects *x = &r->scen->expects;
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < x->n; i++) {
+        const struct wf_expect *e = &x->items[i];
+        json_t *j = json_pack("{s:s, s:s, s:i, s:s}", "text", e->text, "file", e->file, "line",
+                              e->line, "verdict", wf_verdict_name(e->verdict));
+
+        if (e->verdict == WF_VERDICT_FAIL) {
+            json_object_set_new(j, "expected", json_string(e->expected ? e->expected : ""));
+            json_object_set_new(j, "found", json_string(e->found ? e->found : ""));
+            json_object_set_new(j, "place", json_string(e->place ? e->place : ""));
+            json_object_set_new(j, "first_ps", number(e->first_ps));
+        }
+        json_array_append_new(list, j);
+    }
+    return list;
+}
+
+static json_t *manifest(const struct wf_report *r)
+{
+    struct utsname u = {0};
+
+    uname(&u);
+    return json_pack("{s:s, s:s, s:s?, s:s, s:s, s:i}", "version", WEFT_VERSION, "scenario",
+                     r->scen->path, "command", r->command, "kernel", u.release, "arch", u.machine,
+                     "cpus", (int)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static json_t *captures(const struct wf_report *r)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; r->files && r->files[i]; i++)
+        json_array_append_new(list, json_string(r->files[i]));
+    return list;
+}
+
+static json_t *lateness(const struct wf_report *r)
+{
+    return json_pack("{s:o, s:o, s:o, s:b}", "p99_ps", number(r->lateness_p99_ps), "max_ps",
+                     number(r->f->lc->clock.late_max_ps), "bound_ps",
+                     number(r->scen->desc.lateness_bound_ps), "reliable", (int)r->reliable);
+}
+
+static const char *verdict(const struct wf_report *r)
+{
+    return r->broken                  ? "broken"
+           : wf_report_failed(r)      ? "failed"
+           : r->end == WF_RUN_STOPPED ? "stopped"
+                                      : "passed";
+}
+
+json_t *wf_report_json(struct wf_report *r)
+{
+    static const char *const ends[] = {"done", "stopped", "time_limit"};
+    const struct wf_ctr_obj fabric = {"fabric", &wf_ctrs_fabric, r->f->net.ctr};
+    json_t *j = json_object();
+    char text[32];
+
+    json_object_set_new(j, "schema", json_string("weft.run/1"));
+    json_object_set_new(j, "name", json_string(r->scen->opts.name));
+    json_object_set_new(j, "seed", number(r->seed));
+    json_object_set_new(j, "digest", json_string(wf_digest_text(&r->digest, text, sizeof(text))));
+    json_object_set_new(j, "verdict", json_string(verdict(r)));
+    json_object_set_new(j, "end", json_string(ends[r->end]));
+    json_object_set_new(j, "live", json_boolean(r->live));
+    json_object_set_new(j, "time_ps", number(r->f->lc->now_ps));
+    json_object_set_new(j, "last_event_ps", number(r->f->lc->last_event_ps));
+    json_object_set_new(j, "fabric", counters(&fabric, true));
+    json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
+    json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));
+    json_object_set_new(j, "ports", holders(r, &wf_ctrs_port, false));
+    json_object_set_new(j, "priorities", holders(r, &wf_ctrs_prio, false));
+    json_object_set_new(j, "queues", holders(r, &wf_ctrs_queue, false));
+    json_object_set_new(j, "priority_groups", holders(r, &wf_ctrs_pg, false));
+    json_object_set_new(j, "drops", drops(r));
+    json_object_set_new(j, "pauses", pauses(r));
+    json_object_set_new(j, "expectations", expectations(r));
+    json_object_set_new(j, "lateness", lateness(r));
+    json_object_set_new(j, "captures", captures(r));
+    json_object_set_new(j, "capture_lost_packets", number(r->capture_lost));
+    json_object_set_new(j, "manifest", manifest(r));
+    if (r->broken)
+        json_object_set_new(j, "invariant", json_string(r->broken_err.msg));
+    return j;
+}
+
+static void xml(const char *s, FILE *out)
+{
+    for (; s && *s; s++) {
+        switch (*s) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc((unsigned char)*s < 0x20 ? ' ' : *s, out);
+        }
+    }
+}
+
+static void junit_case(const char *suite, const char *name, const char *failure, bool skipped,
+                       FILE *out)
+{
+    fputs("  <testcase classname=\"", out);
+    xml(suite, out);
+    fputs("\" name=\"", out);
+    xml(name, out);
+    fputs("\">", out);
+    if (failure) {
+        fputs("<failure message=\"", out);
+        xml(failure, out);
+        fputs("\"/>", out);
+    } else if (skipped) {
+        fputs("<skipped/>", out);
+    }
+    fputs("</testcase>\n", out);
+}
+
+void wf_report_junit(const struct wf_report *r, FILE *out)
+{
+    const struct wf_expects *x = &r->scen->expects;
+    const char *suite = r->scen->opts.name;
+    const char *run = r->broken                     ? r->broken_err.msg
+                      : r->lossless_drops           ? "frames of lossless priorities were lost"
+                      : r->end == WF_RUN_TIME_LIMIT ? "not done by its time_limit"
+                      : r->idle_faults              ? "an injected fault never hit a frame"
+                                                    : NULL;
+    char text[1024];
+
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"", out);
+    xml(suite, out);
+    fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", x->n + 1,
+            wf_expects_count(x, WF_VERDICT_FAIL) + (run != NULL),
+            wf_expects_count(x, WF_VERDICT_SKIPPED));
+    junit_case(suite, "the run itself", run, false, out);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct wf_expect *e = &x->items[i];
+        bool failed = e->verdict == WF_VERDICT_FAIL;
+
+        junit_case(suite, e->text, failed ? wf_expect_failure(e, text, sizeof(text)) : NULL,
+                   e->verdict == WF_VERDICT_SKIPPED, out);
+    }
+    fputs("</testsuite>\n", out);
+}
