@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/edges.h"
 #include "cap/capture.h"
@@ -153,7 +152,7 @@ static int open_captures(struct run *r, struct wf_err *err)
     if (!r->scen->n_captures || r->o->no_capture)
         return 0;
     if (conf.live)
-        conf.epoch_s = time(NULL);
+        conf.epoch_s = wf_epoch_s();
     rc = wf_captures_new(&r->captures, &conf, err);
     for (uint32_t i = 0; i < r->scen->n_captures && !rc; i++)
         for (uint32_t n = 0; n < r->f->n_nodes && !rc; n++)
@@ -216,22 +215,8 @@ static void start_loop(struct run *r)
         loop->pollers = &r->edges.poller;
 }
 
-static json_t *collect(json_t *all, json_t *one)
-{
-    if (!all)
-        return one;
-    if (!json_is_array(all)) {
-        json_t *list = json_array();
-
-        json_array_append_new(list, all);
-        all = list;
-    }
-    json_array_append_new(all, one);
-    return all;
-}
-
-/* Write the JSON of all runs; one run is one object, several are an array of them. */
-static int write_json(const struct options *o, json_t *all, struct wf_err *err)
+/* One object: a run, or several runs and the verdict over them. */
+static int write_json(const struct options *o, const json_t *all, struct wf_err *err)
 {
     bool to_stdout = !strcmp(o->json, "-");
     FILE *out = to_stdout ? stdout : fopen(o->json, "w");
@@ -246,14 +231,19 @@ static int write_json(const struct options *o, json_t *all, struct wf_err *err)
     return rc;
 }
 
-static int write_junit(const struct options *o, const struct wf_report *rep, struct wf_err *err)
+/* Of one run, or of all of them when rep is NULL. */
+static int write_junit(const struct options *o, const struct wf_report *rep,
+                       const struct wf_report_runs *all, struct wf_err *err)
 {
     FILE *out = fopen(o->junit, "w");
     int rc = 0;
 
     if (!out)
         return wf_err_set(err, errno, "cannot write %s: %s", o->junit, strerror(errno));
-    wf_report_junit(rep, out);
+    if (rep)
+        wf_report_junit(rep, out);
+    else
+        wf_report_runs_junit(all, out);
     if (ferror(out) || fclose(out))
         rc = wf_err_set(err, errno, "cannot write %s: %s", o->junit, strerror(errno));
     return rc;
@@ -286,11 +276,22 @@ static void list_captures(struct run *r, struct wf_report *rep)
     rep->capture_lost = wf_captures_totals(r->captures).lost;
 }
 
-/* Run it, and say what it has shown. *json collects the results when they are wanted. */
-static int run_once(const struct options *o, struct wf_scenario *scen, uint64_t seed, json_t **json)
+static bool wants_text(const struct options *o)
+{
+    return !o->quiet && !(o->json && !strcmp(o->json, "-"));
+}
+
+/* Run it, and say what it has shown. The result goes to the end of `all` when it is wanted. */
+static int run_once(const struct options *o, struct wf_scenario *scen, uint64_t seed, json_t *all)
 {
     struct run r = {.o = o, .scen = scen};
-    struct wf_report rep = {.scen = scen, .seed = seed, .live = o->live, .command = o->command};
+    struct wf_report rep = {
+        .scen = scen,
+        .seed = seed,
+        .live = o->live,
+        .command = o->command,
+        .one_of_several = scen->opts.repeat.seeds > 1,
+    };
     struct wf_err err;
     uint64_t start_ns;
     int rc = set_up(&r, &err);
@@ -308,38 +309,64 @@ static int run_once(const struct options *o, struct wf_scenario *scen, uint64_t 
     list_captures(&r, &rep);
     rc = exit_code(&rep);
     if (o->json)
-        *json = collect(*json, wf_report_json(&rep));
-    if (!o->quiet && !(o->json && !strcmp(o->json, "-")))
+        json_array_append_new(all, wf_report_json(&rep));
+    if (wants_text(o))
         wf_report_text(&rep, stdout);
-    if (o->junit && write_junit(o, &rep, &err))
+    if (o->junit && !rep.one_of_several && write_junit(o, &rep, NULL, &err))
         rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     wf_report_free(&rep);
     tear_down(&r);
     return rc;
 }
 
-static int run_seeds(const struct options *o, struct wf_scenario *scen)
+/* The verdict over all seeds; a run that broke or was stopped says so by its own exit code. */
+static int judge_runs(const struct options *o, struct wf_scenario *scen, struct wf_report_runs *all,
+                      int worst)
 {
-    uint32_t n = scen->opts.repeat.seeds ? scen->opts.repeat.seeds : 1;
-    uint64_t first = o->seeded ? o->seed : scen->opts.seed;
-    int worst = WF_EXIT_PASS;
-    json_t *json = NULL;
     struct wf_err err;
 
-    for (uint32_t i = 0; i < n && !wf_cmd_stop; i++) {
+    wf_expects_runs_end(&scen->expects);
+    all->broken = worst == WF_EXIT_INVARIANT;
+    all->stopped = worst == WF_EXIT_INTERRUPTED;
+    if (wants_text(o))
+        wf_report_runs_text(all, stdout);
+    if (o->junit && write_junit(o, NULL, all, &err))
+        return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    if (!worst && wf_report_runs_failed(all))
+        return WF_EXIT_EXPECTATION;
+    return worst;
+}
+
+static bool ran(int rc)
+{
+    return rc != WF_EXIT_USAGE && rc != WF_EXIT_ENVIRONMENT;
+}
+
+static int run_seeds(const struct options *o, struct wf_scenario *scen)
+{
+    struct wf_report_runs all = {.scen = scen};
+    json_t *json = json_array(), *whole;
+    int worst = WF_EXIT_PASS;
+    struct wf_err err;
+
+    all.first_seed = o->seeded ? o->seed : scen->opts.seed;
+    while (all.runs < scen->opts.repeat.seeds && !wf_cmd_stop && ran(worst)) {
+        uint64_t seed = all.first_seed + all.runs++;
         int rc;
 
-        wf_scenario_seed(scen, first + i);
-        rc = run_once(o, scen, first + i, &json);
-        if (n > 1)
-            wf_expects_run_done(&scen->expects, first + i);
-        if (rc > worst)
-            worst = rc;
-        if (rc == WF_EXIT_USAGE || rc == WF_EXIT_ENVIRONMENT)
-            break;
+        wf_scenario_seed(scen, seed);
+        rc = run_once(o, scen, seed, json);
+        wf_expects_run_done(&scen->expects, seed);
+        all.failed += rc == WF_EXIT_EXPECTATION;
+        worst = rc > worst ? rc : worst;
     }
-    if (json && write_json(o, json, &err))
+    if (ran(worst) && scen->opts.repeat.seeds > 1)
+        worst = judge_runs(o, scen, &all, worst);
+    whole = scen->opts.repeat.seeds > 1 ? wf_report_runs_json(&all, json_incref(json))
+                                        : json_incref(json_array_get(json, 0));
+    if (o->json && whole && ran(worst) && write_json(o, whole, &err))
         worst = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    json_decref(whole);
     json_decref(json);
     return worst;
 }

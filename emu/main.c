@@ -15,7 +15,7 @@ struct command {
 
 static const struct command commands[] = {
     {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
-    {"run", "SCENARIO", "run", wf_cmd_run},
+    {"run", "SCENARIO", "run a scenario and say what it has shown", wf_cmd_run},
     {"check", "SCENARIO...", "say what is wrong with scenario files, explain their values",
      wf_cmd_check},
 };

@@ -378,6 +378,7 @@ void wf_expects_runs_end(struct wf_expects *x)
 
         if (!e->runs)
             continue;
+        e->over_all = true;
         if (e->verdict == WF_VERDICT_SKIPPED)
             continue;
         if (e->over_runs) {
@@ -410,7 +411,7 @@ const char *wf_expect_failure(const struct wf_expect *e, char *buf, size_t len)
     char t[32];
 
     wf_time_short(e->first_ps, t, sizeof(t));
-    if (e->runs > 1)
+    if (e->over_all)
         snprintf(buf, len, "expected %s, found %s", e->expected, e->found);
     else if (e->mode == WF_EXPECT_END && !e->first_ps)
         snprintf(buf, len, "expected %s, found %s%s%s, from the start on", e->expected, e->found,

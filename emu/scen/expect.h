@@ -48,6 +48,7 @@ struct wf_expect {
     uint64_t first_ps;    /* since when it does not hold; the time of evaluation for by */
     uint64_t since_ps;    /* internal: it has been wrong since then */
     bool was_wrong;
+    bool over_all; /* the verdict is over several runs */
     /* over several runs */
     uint32_t runs, runs_failed;
     uint64_t failed_seed; /* of the first failed run */

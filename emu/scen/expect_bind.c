@@ -131,8 +131,12 @@ void wf_expects_bind(struct wf_expects *x, const struct wf_ctr_obj *objs, size_t
         e->found = e->expected = e->place = "";
         e->first_ps = e->since_ps = 0;
         e->was_wrong = true;
-        if (!bind_cond(&b, e->cond))
+        e->over_all = false;
+        if (!bind_cond(&b, e->cond)) {
+            /* nothing has happened yet: what holds now and not at the end went wrong in between */
+            e->was_wrong = wf_expect_cond_eval(e->cond, false, false).truth != WF_TRUE;
             continue;
+        }
         wf_err_place(&b.err, e->file, e->line, e->col);
         wf_diag_add(d, false, &b.err);
     }

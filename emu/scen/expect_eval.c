@@ -187,6 +187,24 @@ struct wf_finding wf_expect_cond_eval(const struct wf_expect_cond *c, bool final
     return f;
 }
 
+/* Exact, in the largest unit that leaves a whole part, with as many decimals as it takes. */
+static void exact_time(uint64_t ps, char *buf, size_t len)
+{
+    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
+    uint64_t scale = 1;
+    unsigned u = 0;
+    int n;
+
+    for (; u < 4 && ps >= scale * 1000; u++)
+        scale *= 1000;
+    n = snprintf(buf, len, "%" PRIu64 ".%0*" PRIu64, ps / scale, (int)(3 * u), ps % scale);
+    while (n > 0 && buf[n - 1] == '0')
+        n--;
+    if (n > 0 && buf[n - 1] == '.')
+        n--;
+    snprintf(buf + n, len - (size_t)n, "%s", units[u]);
+}
+
 const char *wf_dim_text(enum wf_dim dim, long double v, char *buf, size_t len)
 {
     bool whole = v >= 0 && v < 18446744073709551615.0L && v == floorl(v);
@@ -196,7 +214,7 @@ const char *wf_dim_text(enum wf_dim dim, long double v, char *buf, size_t len)
     else if (isnan(v))
         snprintf(buf, len, "a division by zero");
     else if (whole && dim == WF_DIM_TIME)
-        wf_time_text((uint64_t)v, buf, len);
+        exact_time((uint64_t)v, buf, len);
     else if (whole && dim == WF_DIM_BYTES)
         snprintf(buf, len, "%" PRIu64 "B", (uint64_t)v);
     else if (whole)

@@ -20,6 +20,7 @@ struct wf_report {
     enum wf_run_end end;
     uint64_t seed;
     bool live, quiet;
+    bool one_of_several; /* of a `repeat:`: expectations are judged over all runs, not here */
     uint64_t wall_ns;
     const char *command;      /* the command line, for the manifest; may be NULL */
     const char *const *files; /* capture files written, NULL-terminated; may be NULL */
@@ -44,7 +45,22 @@ bool wf_report_failed(const struct wf_report *r);
 void wf_report_text(struct wf_report *r, FILE *out);
 /* A new object; the caller owns the reference. */
 json_t *wf_report_json(struct wf_report *r);
+/* The names of flows that were stopped and pass no root: at most max; how many there are. */
+uint32_t wf_report_victims(const struct wf_report *r, const char **out, uint32_t max);
 void wf_report_junit(const struct wf_report *r, FILE *out);
 void wf_report_free(struct wf_report *r);
+
+/* Over all runs of a `repeat:`, after wf_expects_runs_end. */
+struct wf_report_runs {
+    const struct wf_scenario *scen;
+    uint64_t first_seed;
+    uint32_t runs, failed; /* failed: for a reason of their own, not for an expectation */
+    bool stopped, broken;
+};
+bool wf_report_runs_failed(const struct wf_report_runs *r);
+void wf_report_runs_text(const struct wf_report_runs *r, FILE *out);
+void wf_report_runs_junit(const struct wf_report_runs *r, FILE *out);
+/* weft.runs/1; takes over `runs`, an array of weft.run/1. */
+json_t *wf_report_runs_json(const struct wf_report_runs *r, json_t *runs);
 
 #endif

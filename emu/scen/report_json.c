@@ -4,10 +4,12 @@
  * strings, since many readers of JSON have doubles only. Keys are only ever added.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "host/host.h"
 #include "scen/report.h"
 
@@ -79,6 +81,23 @@ static json_t *queue_name(const struct wf_pause_queue *q)
     return json_string(q->port->q[q->queue].name);
 }
 
+static json_t *victims(const struct wf_report *r)
+{
+    uint32_t n = wf_report_victims(r, NULL, 0);
+    const char **names = calloc(n + 1, sizeof(*names));
+    json_t *list = json_array();
+    char name[128];
+
+    WF_ASSERT(names);
+    wf_report_victims(r, names, n);
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "flow.%s", names[i]);
+        json_array_append_new(list, json_string(name));
+    }
+    free(names);
+    return list;
+}
+
 static json_t *pauses(const struct wf_report *r)
 {
     json_t *roots = json_array(), *list = json_array();
@@ -94,13 +113,12 @@ static json_t *pauses(const struct wf_report *r)
                             (int)e->xoffs, "xoffs_while_paused", (int)e->while_paused, "depth",
                             (int)e->depth, "paused_ps", number(e->paused_ps)));
     }
-    return json_pack("{s:o, s:o, s:b}", "roots", roots, "edges", list, "cycle",
-                     (int)r->pauses.cycle);
+    return json_pack("{s:o, s:o, s:o, s:b}", "roots", roots, "edges", list, "victims", victims(r),
+                     "cycle", (int)r->pauses.cycle);
 }
 
-static json_t *expectations(const struct wf_report *r)
+static json_t *expectations(const struct wf_expects *x)
 {
-    const struct wf_expects *x = &r->scen->expects;
     json_t *list = json_array();
 
     for (size_t i = 0; i < x->n; i++) {
@@ -178,7 +196,7 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "priority_groups", holders(r, &wf_ctrs_pg, false));
     json_object_set_new(j, "drops", drops(r));
     json_object_set_new(j, "pauses", pauses(r));
-    json_object_set_new(j, "expectations", expectations(r));
+    json_object_set_new(j, "expectations", expectations(&r->scen->expects));
     json_object_set_new(j, "lateness", lateness(r));
     json_object_set_new(j, "captures", captures(r));
     json_object_set_new(j, "capture_lost_packets", number(r->capture_lost));
@@ -186,6 +204,18 @@ json_t *wf_report_json(struct wf_report *r)
     if (r->broken)
         json_object_set_new(j, "invariant", json_string(r->broken_err.msg));
     return j;
+}
+
+json_t *wf_report_runs_json(const struct wf_report_runs *r, json_t *runs)
+{
+    const char *verdict = r->broken                  ? "broken"
+                          : wf_report_runs_failed(r) ? "failed"
+                          : r->stopped               ? "stopped"
+                                                     : "passed";
+
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o}", "schema", "weft.runs/1", "name",
+                     r->scen->opts.name, "first_seed", number(r->first_seed), "verdict", verdict,
+                     "expectations", expectations(&r->scen->expects), "runs", runs);
 }
 
 static void xml(const char *s, FILE *out)
@@ -228,15 +258,11 @@ static void junit_case(const char *suite, const char *name, const char *failure,
     fputs("</testcase>\n", out);
 }
 
-void wf_report_junit(const struct wf_report *r, FILE *out)
+/* `run`: what is wrong with the run itself, NULL when nothing is. */
+static void junit(const struct wf_scenario *s, const char *run, FILE *out)
 {
-    const struct wf_expects *x = &r->scen->expects;
-    const char *suite = r->scen->opts.name;
-    const char *run = r->broken                     ? r->broken_err.msg
-                      : r->lossless_drops           ? "frames of lossless priorities were lost"
-                      : r->end == WF_RUN_TIME_LIMIT ? "not done by its time_limit"
-                      : r->idle_faults              ? "an injected fault never hit a frame"
-                                                    : NULL;
+    const struct wf_expects *x = &s->expects;
+    const char *suite = s->opts.name;
     char text[1024];
 
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"", out);
@@ -253,4 +279,24 @@ void wf_report_junit(const struct wf_report *r, FILE *out)
                    e->verdict == WF_VERDICT_SKIPPED, out);
     }
     fputs("</testsuite>\n", out);
+}
+
+void wf_report_junit(const struct wf_report *r, FILE *out)
+{
+    junit(r->scen,
+          r->broken                     ? r->broken_err.msg
+          : r->lossless_drops           ? "frames of lossless priorities were lost"
+          : r->end == WF_RUN_TIME_LIMIT ? "not done by its time_limit"
+          : r->idle_faults              ? "an injected fault never hit a frame"
+                                        : NULL,
+          out);
+}
+
+void wf_report_runs_junit(const struct wf_report_runs *r, FILE *out)
+{
+    junit(r->scen,
+          r->broken   ? "an invariant of weft does not hold"
+          : r->failed ? "runs failed, and not for an expectation"
+                      : NULL,
+          out);
 }

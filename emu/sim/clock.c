@@ -69,3 +69,11 @@ uint64_t wf_clock_lateness(const struct wf_clock *c, double share)
     }
     return 0;
 }
+
+int64_t wf_epoch_s(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return ts.tv_sec;
+}

@@ -44,5 +44,7 @@ static inline void wf_clock_late(struct wf_clock *c, uint64_t t_ps)
 uint64_t wf_clock_lateness(const struct wf_clock *c, double share);
 /* CLOCK_MONOTONIC in nanoseconds: the only place where the fabric reads a clock. */
 uint64_t wf_wall_ns(void);
+/* Seconds since 1970, for the times in files; nothing in the fabric depends on it. */
+int64_t wf_epoch_s(void);
 
 #endif

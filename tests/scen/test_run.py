@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft run as people use it: summary, JSON by its schema, JUnit, exit codes, several seeds, Ctrl-C."""
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+WEFT = os.environ["WEFT"]
+SOURCE = os.environ["WEFT_SOURCE"]
+TWO = "weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+FLOW = "workload: [{name: f, from: h0, to: h1, size: 100kB}]\n"
+SEEDS = ("weft: 1\ntopology: {leaves: 2, spines: 2, hosts_per_leaf: 4}\nrepeat: {seeds: 5}\n"
+         "workload: [{name: p, kind: permutation, from: 'h*', size: 100kB}]\nexpect:\n")
+
+
+def weft(*args, text=None, cwd=None):
+    done = subprocess.run([WEFT, *args], input=text, capture_output=True, text=True, timeout=100,
+                          check=False, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
+
+
+def run_json(text, *args):
+    code, out, err = weft("run", "--no-capture", "--json", "-", *args, "-", text=text)
+    return code, json.loads(out) if out else None, err
+
+
+def fit(result, name):
+    if jsonschema is None:
+        return
+    with open(os.path.join(SOURCE, "docs", "schema", name), encoding="utf-8") as f:
+        jsonschema.validate(result, json.load(f))
+
+
+def scenarios():
+    for path in sorted(glob.glob(os.path.join(SOURCE, "scenarios", "*.yaml"))):
+        if weft("check", "--virtual", path)[0] == 0:
+            yield path
+
+
+class Run(unittest.TestCase):
+    def test_every_scenario_gives_json_that_fits_the_schema(self):
+        names = []
+        for path in scenarios():
+            with self.subTest(path):
+                code, out, err = weft("run", "--no-capture", "--json", "-", path)
+                self.assertIn(code, (0, 1), err)
+                result = json.loads(out)
+                fit(result, "weft.run.1.json" if "digest" in result else "weft.runs.1.json")
+                self.assertEqual(result["verdict"], "failed" if code else "passed")
+                names.append(os.path.basename(path))
+        self.assertIn("incast.yaml", names)
+
+    @unittest.skipIf(jsonschema is None, "python3-jsonschema is not installed")
+    def test_the_schema_can_refuse(self):
+        _, result, _ = run_json(TWO + FLOW)
+        fit(result, "weft.run.1.json")
+        for spoil in ({"digest": "wf1:0"}, {"verdict": "good"}, {"time_ps": -1},
+                      {"ports": [{"rx_frames": 1}]}, {"drops": [{"port": "x"}]}):
+            with self.assertRaises(jsonschema.ValidationError):
+                fit({**result, **spoil}, "weft.run.1.json")
+
+    def test_the_incast_tells_who_paused_whom(self):
+        path = os.path.join(SOURCE, "scenarios", "incast.yaml")
+        code, out, _ = weft("run", "--no-capture", "--json", "-", path)
+        result = json.loads(out)
+        self.assertEqual(code, 0)
+        self.assertEqual(sum(f["delivered_bytes"] for f in result["flows"]), 8000000)
+        self.assertEqual(result["drops"], [])
+        self.assertIn("leaf0:p0.q3", result["pauses"]["roots"])
+        paused = {e["paused"] for e in result["pauses"]["edges"] if e["cause"] == "leaf0:p0.q3"}
+        self.assertTrue({f"h{i}:p0.q3" for i in range(1, 5)} <= paused)
+        code, out, _ = weft("run", "--no-capture", path)
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"root: leaf0:p0\.q3, towards h0:p0\n +paused h1:p0\.prio3 \d+ times")
+        self.assertIn("nothing was dropped", out)
+        self.assertTrue(out.endswith("\npassed\n"))
+
+    def test_without_headroom_the_incast_loses_and_fails(self):
+        path = os.path.join(SOURCE, "scenarios", "incast-no-headroom.yaml")
+        code, out, _ = weft("run", "--no-capture", path)
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"FAILED: \d+ frames of lossless priorities were lost\n")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        code, _, err = weft("check", "-", text=text.replace("lossless: best_effort\n", ""))
+        self.assertEqual(code, 2)
+        self.assertIn("error: headroom of lossless pg 3 is 0", err)
+        code, out, _ = weft("run", "-", text=text + "expect: [lossless_drops_expected: true, "
+                                                    "fabric.lossless_drop_frames > 0]\n")
+        self.assertEqual(code, 0, out)
+
+    def test_equal_seeds_give_equal_digests(self):
+        text = SEEDS.replace("repeat: {seeds: 5}\n", "").replace("expect:\n", "")
+        digests = [run_json(text, "--seed", seed)[1]["digest"] for seed in ("3", "3", "4")]
+        self.assertEqual(digests[0], digests[1])
+        self.assertNotEqual(digests[0], digests[2])
+
+    def test_a_failed_expectation_says_what_was_found(self):
+        text = TWO + FLOW + ("expect:\n  - flow.f.completion_ps < 1us\n"
+                             "  - sum(leaf*.rx_frames) == 0\n")
+        code, out, _ = weft("run", "-", text=text)
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"FAILED: stdin:5:5: expected flow\.f\.completion_ps < 1us, found "
+                              r"\d+\.\d+us at flow\.f, ")
+        self.assertRegex(out, r"FAILED: stdin:6:5: expected sum\(leaf\*\.rx_frames\) == 0, found "
+                              r"\d+, since \d+\.\d+us\n")
+        self.assertTrue(out.endswith("\nFAILED\n"))
+
+    def test_junit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "junit.xml")
+            code, _, _ = weft("run", "--quiet", "--junit", path, "-", text=TWO + FLOW +
+                              "expect: [flow.* completes, \"flow.f.delivered_bytes < 1kB\"]\n")
+            suite = ET.parse(path).getroot()
+        self.assertEqual(code, 1)
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("3", "1"))
+        failed = [c for c in suite if c.find("failure") is not None]
+        self.assertEqual([c.get("name") for c in failed], ["flow.f.delivered_bytes < 1kB"])
+        self.assertIn("found 100000B", failed[0].find("failure").get("message"))
+
+    def test_several_seeds_are_judged_together(self):
+        code, result, _ = run_json(SEEDS + "  - flow.* completes\n"
+                                   "  - {that: max(flow.*.completion_ps) < 1ms, over_runs: p90}\n")
+        fit(result, "weft.runs.1.json")
+        for one in result["runs"]:
+            fit(one, "weft.run.1.json")
+        self.assertEqual(code, 0)
+        self.assertEqual([r["seed"] for r in result["runs"]], [1, 2, 3, 4, 5])
+        self.assertEqual(len({r["digest"] for r in result["runs"]}), 5)
+        self.assertEqual([e["verdict"] for e in result["expectations"]], ["pass", "pass"])
+        times = [max(f["completion_ps"] for f in r["flows"]) for r in result["runs"]]
+        middle = sorted(times)[2]
+        code, out, _ = weft("run", "-", text=SEEDS +
+                            "  - {that: max(flow.*.completion_ps) < " f"{middle}ps, runs: 80%}}\n"
+                            "  - {that: max(flow.*.completion_ps) <= " f"{middle}ps, over_runs: p60}}\n")
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"FAILED: stdin:6:5: .*, found [345] of 5 runs failed it, the first with "
+                              r"seed \d")
+        self.assertIn("expectations over all runs: 1 passed, 1 failed", out)
+
+    def test_a_run_that_does_not_end_fails(self):
+        code, result, _ = run_json(TWO + "time_limit: 50us\n" + FLOW.replace("100kB", "100MB"))
+        self.assertEqual(code, 1)
+        self.assertEqual((result["verdict"], result["end"]), ("failed", "time_limit"))
+
+    def test_a_fault_that_never_hits_fails(self):
+        code, out, _ = weft("run", "-", text=TWO + FLOW + "timeline: [{at: 0, do: inject_drop, "
+                                                          "where: 'h1:p0', match: roce_data}]\n")
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: 1 injected faults never hit a frame", out)
+
+    def test_ctrl_c_ends_with_the_summary(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+            f.write(TWO + "links: {'*': {rate: 10Mbps}}\n" + FLOW.replace("100kB", "100MB"))
+            f.flush()
+            run = subprocess.Popen([WEFT, "run", "--live", f.name], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            assert run.stderr is not None
+            self.assertIn("of fabric time", run.stderr.readline())  # it runs
+            run.send_signal(signal.SIGINT)
+            out, _ = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("stopped at ", out)
+        self.assertTrue(out.endswith("stopped before its end\n"))
+
+    def test_wrong_use(self):
+        for args, code, part in (
+                (["run"], 2, "no scenario given"),
+                (["run", "--jsn", "x"], 2, "unknown option '--jsn'"),
+                (["run", "/nowhere.yaml"], 2, "/nowhere.yaml: error: cannot be read"),
+                (["run", "--json", "/nowhere/x", os.path.join(SOURCE, "scenarios",
+                                                              "two-hosts.yaml")], 3,
+                 "cannot write /nowhere/x"),
+                (["run", os.path.join(SOURCE, "scenarios", "lab.yaml")], 2,
+                 "needs a live run (--live)")):
+            with self.subTest(args):
+                got, _, err = weft(*args)
+                self.assertEqual(got, code, err)
+                self.assertIn(part, err)
+
+
+if __name__ == "__main__":
+    if jsonschema is None:
+        print("python3-jsonschema is not installed: JSON is not compared with its schema")
+    sys.exit(unittest.main())
