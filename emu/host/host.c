@@ -142,7 +142,7 @@ static void host_dequeued(struct wf_node *node, struct wf_port *port, struct wf_
 
 static void host_link_changed(struct wf_node *node, struct wf_port *port, bool up)
 {
-    for (unsigned prio = 0; up && prio < WF_PRIOS; prio++)
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         wf_nic_pump((struct wf_host *)node, prio);
 }
 

@@ -173,12 +173,35 @@ static void draw(struct wf_nic_qp *nq, uint64_t now)
     }
 }
 
+/* A port that is down takes one packet of a queue pair and loses it, so that the transport's timer
+ * runs; all else waits for the link, or for the retries to be used up. */
+static void pump_down(struct wf_host *h, unsigned prio, uint64_t now)
+{
+    struct wf_qp_out out;
+    uint32_t len;
+
+    for (uint32_t i = h->ready[prio].count; i; i--) {
+        struct wf_nic_qp *nq =
+            WF_CONTAINER_OF(wf_fifo_pop(&h->ready[prio]), struct wf_nic_qp, ready);
+
+        nq->is_ready = false;
+        if (wf_qp_timer_ps(&nq->qp) == WF_TIME_NEVER && wf_qp_may_request(&nq->qp, &len)) {
+            wf_qp_pull_request(&nq->qp, now, &out);
+            send(nq, &out, nq->ecn);
+        }
+        make_ready(nq, now);
+        set_timer(nq, now);
+    }
+}
+
 void wf_nic_pump(struct wf_host *h, unsigned prio)
 {
     struct wf_port *port = &h->node.ports[0];
     uint64_t now = wf_now(port);
     struct wf_fifo_node *n;
 
+    if (!port->up)
+        pump_down(h, prio, now);
     while (port->up && port->q[prio].fifo.count < WF_NIC_QUEUED_MAX &&
            (n = wf_fifo_pop(&h->ready[prio]))) {
         struct wf_nic_qp *nq = WF_CONTAINER_OF(n, struct wf_nic_qp, ready);

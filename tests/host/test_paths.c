@@ -259,6 +259,25 @@ static void test_link_flap(void **state)
     done();
 }
 
+/* The link is down for good, before a flow has sent anything: it fails all the same. */
+static void test_link_down(void **state)
+{
+    describe(1, 0, 2, 2);
+    flow(0, 1, 1 << 20)->start_ps = 50 * WF_PS_PER_US;
+    flow(0, 1, 4096)->start_ps = 1;
+    s.d.flows[0].cfg.ack_timeout_ps = s.d.flows[1].cfg.ack_timeout_ps = WF_PS_PER_MS;
+    build();
+    run(20 * WF_PS_PER_US);
+    wf_fabric_link_set(s.f, &s.f->links[0], false);
+    run(WF_TIME_NEVER);
+    assert_int_equal(ctr(0)[WF_FLOW_MSGS_FAILED], 1);
+    assert_int_equal(ctr(0)[WF_FLOW_TIMEOUTS], 8);
+    assert_int_equal(ctr(0)[WF_FLOW_TX_PACKETS], 1);
+    assert_int_equal(ctr(1)[WF_FLOW_MSGS], 1);
+    assert_int_equal(s.f->lc->last_event_ps, 50 * WF_PS_PER_US + 8 * WF_PS_PER_MS);
+    done();
+}
+
 /* 200 queue pairs of one host share its port alike, and each is found again among the others. */
 static void test_many_flows(void **state)
 {
@@ -363,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_one_subnet_on_two_leaves),
         cmocka_unit_test(test_pause_one_priority),
         cmocka_unit_test(test_link_flap),
+        cmocka_unit_test(test_link_down),
         cmocka_unit_test(test_many_flows),
         cmocka_unit_test(test_long_queue),
         cmocka_unit_test(test_many_small_packets),
