@@ -299,12 +299,18 @@ static void expectations(const struct wf_report *r, FILE *out)
 {
     const struct wf_expects *x = &r->scen->expects;
     const char *word = r->one_of_several ? "not in this run" : "FAILED";
+    bool sampled = false;
     char text[1024];
 
+    for (size_t i = 0; i < x->n; i++)
+        sampled = sampled || x->items[i].sampled;
     if (x->n)
         fprintf(out, "\n  expectations: %zu passed, %zu failed, %zu skipped\n",
                 wf_expects_count(x, WF_VERDICT_PASS), wf_expects_count(x, WF_VERDICT_FAIL),
                 wf_expects_count(x, WF_VERDICT_SKIPPED));
+    if (sampled)
+        fprintf(out, "  always and never about levels: looked at every %s\n",
+                wf_time_text(x->interval_ps, text, sizeof(text)));
     for (size_t i = 0; i < x->n; i++) {
         const struct wf_expect *e = &x->items[i];
 

@@ -126,6 +126,8 @@ static json_t *expectations(const struct wf_expects *x)
         json_t *j = json_pack("{s:s, s:s, s:i, s:s}", "text", e->text, "file", e->file, "line",
                               e->line, "verdict", wf_verdict_name(e->verdict));
 
+        if (e->sampled)
+            json_object_set_new(j, "sample_ps", number(x->interval_ps));
         if (e->verdict == WF_VERDICT_FAIL) {
             json_object_set_new(j, "expected", json_string(e->expected ? e->expected : ""));
             json_object_set_new(j, "found", json_string(e->found ? e->found : ""));

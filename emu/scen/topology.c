@@ -152,13 +152,16 @@ static void add_link(struct wf_scenario *s, const struct node_names *names,
                      const struct wf_yaml_node *n)
 {
     struct wf_desc_link *l = &s->desc.links[s->desc.n_links];
+    bool ok;
 
     if (n->kind != WF_YAML_SEQUENCE || n->n != 2) {
         wf_diag_error(&s->diags, n, "expected a link such as [h0, leaf0], found %s%s",
                       wf_yaml_what(n), n->kind == WF_YAML_SEQUENCE ? " of another length" : "");
         return;
     }
-    if (!find_end(s, names, &n->items[0], &l->a) | !find_end(s, names, &n->items[1], &l->b))
+    ok = find_end(s, names, &n->items[0], &l->a);
+    ok = find_end(s, names, &n->items[1], &l->b) && ok; /* both are told */
+    if (!ok)
         return;
     if (l->a.is_host == l->b.is_host && l->a.index == l->b.index) {
         wf_diag_error(&s->diags, n, "'%s' linked to itself", n->items[0].text);

@@ -117,6 +117,16 @@ class Run(unittest.TestCase):
                               r"\d+, since \d+\.\d+us\n")
         self.assertTrue(out.endswith("\nFAILED\n"))
 
+    def test_levels_are_sampled_and_the_report_says_how_often(self):
+        text = TWO + FLOW + ("sample: 3us\nexpect:\n  - never: leaf*.q*.queue_bytes > 1MB\n"
+                             "  - never: leaf*.q*.queue_max_bytes > 1MB\n")
+        code, result, _ = run_json(text)
+        self.assertEqual(code, 0)
+        fit(result, "weft.run.1.json")
+        self.assertEqual([e.get("sample_ps") for e in result["expectations"]], [3000000, None])
+        _, out, _ = weft("run", "-", text=text)
+        self.assertIn("always and never about levels: looked at every 3us\n", out)
+
     def test_junit(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "junit.xml")
