@@ -418,6 +418,9 @@ const char *wf_expect_failure(const struct wf_expect *e, char *buf, size_t len)
                  at, e->place);
     else
         snprintf(buf, len, "expected %s, found %s%s%s, %s %s", e->expected, e->found, at, e->place,
-                 e->mode == WF_EXPECT_END ? "since" : "first at", t);
+                 e->mode == WF_EXPECT_END  ? "since"
+                 : e->mode == WF_EXPECT_BY ? "at"
+                                           : "first at",
+                 t);
     return buf;
 }

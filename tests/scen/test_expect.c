@@ -173,8 +173,8 @@ static void what_never_completed_is_infinite(void **state)
                         "expected flow.* completes, found not completed at flow.a, from the start "
                         "on");
     assert_string_equal(wf_expect_failure(&w.x.items[4], why, sizeof(why)),
-                        "expected by 90us: flow.a completes, found not completed at flow.a, first "
-                        "at 90.00us");
+                        "expected by 90us: flow.a completes, found not completed at flow.a, at "
+                        "90.00us");
     wf_arena_free(&w.a);
 }
 
