@@ -22,6 +22,7 @@ enum wf_exit {
 };
 
 int wf_cmd_exec(int argc, char **argv);
+int wf_cmd_lab(int argc, char **argv);
 int wf_cmd_check(int argc, char **argv);
 int wf_cmd_run(int argc, char **argv);
 

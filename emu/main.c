@@ -14,6 +14,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+    {"lab", "up|down|status", "guests with real RDMA stacks on a live fabric", wf_cmd_lab},
     {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
     {"run", "SCENARIO", "run a scenario and say what it has shown", wf_cmd_run},
     {"check", "SCENARIO...", "say what is wrong with scenario files, explain their values",

@@ -40,10 +40,10 @@ static void set_stop(struct wf_run *r)
     uint64_t limit =
         r->f->desc->duration_ps == WF_KEY_AUTO ? r->f->desc->time_limit_ps : WF_TIME_NEVER;
     uint64_t next = wf_wheel_next_ps(&lc->wheel);
-    uint64_t from = next != WF_TIME_NEVER && next > lc->now_ps ? next : lc->now_ps;
+    uint64_t from = next > lc->now_ps ? next : lc->now_ps;
 
     lc->stop_ps = limit;
-    if (r->look && from < limit && r->look_every_ps < limit - from)
+    if (r->look && next != WF_TIME_NEVER && from < limit && r->look_every_ps < limit - from)
         lc->stop_ps = from + r->look_every_ps;
     if (r->look && r->look_at_ps < lc->stop_ps)
         lc->stop_ps = r->look_at_ps > lc->now_ps ? r->look_at_ps : lc->now_ps + 1;
