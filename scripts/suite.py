@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs one meson suite within a time budget and counts its test cases.
 
-A program of cmocka counts by its cases, one that prints "ok - name" and "not ok - name" lines by
-those, any other as one. Exit code 77 is a skip, and the reason is what the program printed last.
+A program of cmocka or unittest counts by its cases, one that prints "ok - name" and "not ok - name"
+lines by those, any other as one. Exit code 77 is a skip, and the reason is what the program printed last.
 Used by scripts/test; writes "passed N", "failed N", "skipped N", "why TEXT" and "bad TEXT" lines.
 """
 import argparse
@@ -40,10 +40,25 @@ def count_lines(text):
     return len(good) - len(skipped), len(bad), len(skipped)
 
 
+def count_unittest(text):
+    """The same for Python's unittest."""
+    ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
+    if not ran:
+        return None
+    last = re.findall(r"^(?:OK|FAILED)(?: \((.*)\))?$", text, re.M)
+    n = dict(re.findall(r"(failures|errors|skipped)=(\d+)", last[-1] if last else ""))
+    failed = int(n.get("failures", 0)) + int(n.get("errors", 0))
+    skipped = int(n.get("skipped", 0))
+    # several subtests of one test may fail
+    return max(int(ran.group(1)) - failed - skipped, 0), failed, skipped
+
+
 def reasons(name, text):
     """What a skipped case or program said of it."""
     found = [f"{name}: {what}: {why.strip()}"
              for what, why in re.findall(r"^ok - (.*?) # SKIP (.*)$", text, re.M)]
+    found += [f"{name}: {what}: {why}"
+              for what, why in re.findall(r"^(\w+) \(.*\) \.\.\. skipped ['\"](.*)['\"]$", text, re.M)]
     lines = [ln.strip() for ln in text.splitlines() if ln.strip()]
     for i, line in enumerate(lines):
         m = re.match(r"\[  SKIPPED \] (?!.*\d+ test\(s\))(\S+)$", line)
@@ -58,7 +73,7 @@ def judge(entry):
     """One line of meson's testlog.json -> (passed, failed, skipped, why[], bad[])."""
     name = entry["name"]
     text = (entry.get("stdout") or "") + "\n" + (entry.get("stderr") or "")
-    counts = count_cmocka(text) or count_lines(text)
+    counts = count_cmocka(text) or count_unittest(text) or count_lines(text)
     result = entry["result"]
     if result in ("OK", "EXPECTEDFAIL"):
         passed, failed, skipped = counts or (1, 0, 0)
@@ -72,6 +87,7 @@ def judge(entry):
         said = [ln.strip() for ln in text.splitlines() if ln.strip()]
         why = [f"{name}: {said[-1] if said else 'no reason given'}"]
     cases = re.findall(r"^not ok - (.*)$", text, re.M)
+    cases += re.findall(r"^(?:FAIL|ERROR): (\w+)", text, re.M)
     cases += re.findall(r"^\[  FAILED  \] (?!.*\d+ test\(s\))(\S+)$", text, re.M)
     bad = [f"{name}: {c}" for c in dict.fromkeys(cases)]
     if failed and not bad:

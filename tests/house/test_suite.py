@@ -33,6 +33,18 @@ no interface here
 # cmocka 1.1.7 of Debian 13 names the group in its closing lines
 CMOCKA_NEWER = CMOCKA.replace("] 1 test(s), listed", "] group: 1 test(s), listed")
 
+UNITTEST = """test_a (x.T) ... ok
+test_b (x.T) ... FAIL
+test_c (x.T) ... skipped 'no c here'
+
+======================================================================
+FAIL: test_b (x.T)
+----------------------------------------------------------------------
+Ran 3 tests in 0.001s
+
+FAILED (failures=1, skipped=1)
+"""
+
 # suite: script, expected (passed, failed, skipped), words that its report must have
 CASES = {
     "plain": ("exit 0", (1, 0, 0), []),
@@ -43,6 +55,8 @@ CASES = {
     "cases": (f"cat <<'X'\n{CMOCKA}X\nexit 1", (2, 1, 1), ["c: no interface here", "cases: b"]),
     "newer": (f"cat <<'X'\n{CMOCKA_NEWER}X\nexit 1", (2, 1, 1),
               ["c: no interface here", "newer: b"]),
+    "unittest": (f"cat >&2 <<'X'\n{UNITTEST}X\nexit 1", (1, 1, 1),
+                 ["test_c: no c here", "unittest: test_b"]),
     "lines": ("echo 'ok - a'; echo 'not ok - b'; echo 'ok - c # SKIP no d'; exit 1", (1, 1, 1),
               ["c: no d", "lines: b"]),
     "liar": ("echo 'ok - a'; exit 3", (1, 1, 0), ["bad"]),
