@@ -62,7 +62,10 @@ static int bind_ref(struct binder *b, struct wf_term *t)
         n += wf_match(t->pattern, b->objs[i].name) && counter_of(&b->objs[i], t->counter);
     if (!n)
         return no_match(b, t);
-    t->hits = WF_ARENA_ARRAY(b->arena, struct wf_ref_hit, n);
+    if (n > t->cap_hits) { /* bound again for each run of many: the memory is used again */
+        t->hits = WF_ARENA_ARRAY(b->arena, struct wf_ref_hit, n);
+        t->cap_hits = n;
+    }
     t->n_hits = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct wf_ctr_obj *o = &b->objs[i];

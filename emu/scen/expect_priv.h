@@ -42,7 +42,7 @@ struct wf_term {
     char kind;       /* 'C', 'G' or 'M' */
     bool completion; /* 0 means not yet */
     struct wf_ref_hit *hits;
-    size_t n_hits;
+    size_t n_hits, cap_hits;
 };
 
 struct wf_expect_cond {

@@ -35,6 +35,8 @@ enum wf_scen_lossless { WF_SCEN_STRICT, WF_SCEN_BEST_EFFORT };
 extern const struct wf_keyset wf_scen_keys;
 
 struct wf_scen_work;
+struct wf_scen_topology;
+struct wf_scen_step;
 enum { WF_SCEN_PROFILES_MAX = 8 };
 
 struct wf_scenario {
@@ -53,6 +55,9 @@ struct wf_scenario {
     uint32_t n_profiles;
     /* for messages and --explain */
     const char *topology;
+    struct wf_scen_topology *topology_cfg;
+    struct wf_scen_step **steps; /* of the timeline, as written */
+    uint32_t n_steps;
     struct wf_scen_work *work;
     uint32_t n_work;
     const char **ports; /* names of all ports: of each link its a, then its b */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "cap/capture.h"
 #include "eth/headroom.h"
 #include "scen/scen_priv.h"
 
@@ -206,6 +207,26 @@ static void explain_workload(const struct wf_scenario *s, FILE *out)
     }
 }
 
+static void explain_lists(const struct wf_scenario *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->n_steps; i++) {
+        fprintf(out, "\ntimeline, entry %u:\n", i + 1);
+        wf_fill_explain(out, &wf_step_keys, s->steps[i], &s->origins, "  ");
+    }
+    for (uint32_t i = 0; i < s->n_captures; i++) {
+        fprintf(out, "\ncapture, entry %u:\n", i + 1);
+        wf_fill_explain(out, &wf_capture_keys, &s->captures[i], &s->origins, "  ");
+    }
+    if (s->expects.n)
+        fprintf(out, "\nexpect:\n");
+    for (size_t i = 0; i < s->expects.n; i++) {
+        const struct wf_expect *e = &s->expects.items[i];
+
+        fprintf(out, "  %s  # %s:%d:%d%s\n", e->text, e->file, e->line, e->col,
+                e->sampled ? ", sampled" : "");
+    }
+}
+
 void wf_scenario_explain(const struct wf_scenario *s, FILE *out)
 {
     fprintf(out, "scenario:\n");
@@ -213,6 +234,7 @@ void wf_scenario_explain(const struct wf_scenario *s, FILE *out)
     if (!s->topology)
         return;
     fprintf(out, "\ntopology: %s\n", s->topology);
+    wf_fill_explain(out, &wf_topology_keys, s->topology_cfg, &s->origins, "  ");
     for (uint32_t i = 0; i < s->n_profiles; i++)
         fprintf(out, "profile: %s\n", s->profiles[i]);
     if (!s->desc.n_links)
@@ -221,4 +243,5 @@ void wf_scenario_explain(const struct wf_scenario *s, FILE *out)
     explain_addresses(s, out);
     explain_limits(s, out);
     explain_workload(s, out);
+    explain_lists(s, out);
 }

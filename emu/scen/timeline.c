@@ -148,6 +148,7 @@ static void read_step(struct build *b, const struct wf_yaml_node *at)
     struct wf_scen_step *x = WF_ARENA_NEW(&s->arena, struct wf_scen_step);
     size_t errors = s->diags.errors;
 
+    s->steps[s->n_steps++] = x;
     wf_keyset_defaults(&wf_step_keys, x);
     wf_fill(&s->fill, &wf_step_keys, x, at, NULL);
     if (at->kind == WF_YAML_MAPPING)
@@ -186,6 +187,7 @@ void wf_scen_timeline(struct wf_scenario *s)
         wf_diag_error(&s->diags, list, "timeline: expected a list, found %s", wf_yaml_what(list));
         return;
     }
+    s->steps = WF_ARENA_ARRAY(&s->arena, struct wf_scen_step *, list->n + 1);
     for (size_t i = 0; i < list->n; i++)
         if (b.n <= STEPS_MAX)
             read_step(&b, &list->items[i]);

@@ -275,6 +275,7 @@ void wf_scen_topology(struct wf_scenario *s)
                       "hosts_per_leaf: 4}");
         return;
     }
+    s->topology_cfg = t;
     wf_keyset_defaults(&wf_topology_keys, t);
     wf_fill(&s->fill, &wf_topology_keys, t, at, lists);
     if (s->diags.errors > errors)

@@ -69,11 +69,18 @@ class Check(unittest.TestCase):
 
     def test_every_value_is_explained(self):
         code, out, _ = check("--explain", "-", text=GOOD + "seed: 5\nprofile: generic\n"
-                             "switches: {leaf0: {latency: 1us}}\n")
+                             "switches: {leaf0: {latency: 1us}}\n"
+                             "timeline: [{at: 1ms, do: link_down, link: leaf0-spine0}]\n"
+                             "capture: [{at: 'h0:p0', file: x}]\n"
+                             "expect: [sum(leaf*.rx_frames) == 0]\n")
         self.assertEqual(code, 0)
         self.assertIn("  seed = 5  # stdin:3:7\n", out)
         self.assertIn("  time_scale = 1  # default\n", out)
         self.assertIn("  latency = 1us  # stdin:5:29\n", out)
+        self.assertIn("  leaves = 2  # stdin:2:20\n", out)
+        self.assertIn("  do = link_down  # stdin:6:26\n", out)
+        self.assertIn("  direction = both  # default\n", out)
+        self.assertIn("  sum(leaf*.rx_frames) == 0  # stdin:8:10\n", out)
         self.assertRegex(out, r"  pg\.3\.lossless = true  # profile generic, .*generic\.yaml:\d+:")
         self.assertRegex(out, r"leaf0:p0\.pg3: xoff 200kB, xon .*, headroom .* of at least ")
 
