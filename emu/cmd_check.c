@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "lab/config.h"
 #include "scen/scenario.h"
+
+/* Sections that are not scen's own. */
+static const struct wf_keyset *const more[] = {&wf_lab_keys, NULL};
 
 static void usage(FILE *to)
 {
@@ -41,8 +45,12 @@ static int check(const char *path, const struct options *o)
     struct wf_scenario s;
     int rc = wf_scenario_load(&s, path);
 
+    if (s.root)
+        for (size_t i = 0; more[i]; i++)
+            wf_scenario_extra(&s, more[i]);
     if (!rc && (o->live || o->virtual))
-        rc = wf_scenario_check_mode(&s, o->live);
+        wf_scenario_check_mode(&s, o->live);
+    rc = s.diags.errors ? -1 : 0;
     wf_diags_print(&s.diags, stderr);
     if (o->explain)
         wf_scenario_explain(&s, stdout);
@@ -69,9 +77,9 @@ static int alone(const char *arg)
     if (!strcmp(arg, "--help") || !strcmp(arg, "-h"))
         usage(stdout);
     else if (!strcmp(arg, "--reference"))
-        wf_scen_reference(stdout);
+        wf_scen_reference(stdout, more);
     else if (!strcmp(arg, "--defaults"))
-        wf_scen_defaults(stdout);
+        wf_scen_defaults(stdout, more);
     else if (!strcmp(arg, "--counters"))
         wf_scen_counters(stdout);
     else

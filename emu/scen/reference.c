@@ -196,16 +196,24 @@ static const char expectations[] =
     "- Losses in a lossless class fail a run even when nobody asked, unless\n"
     "  `lossless_drops_expected: true` permits them.\n";
 
-void wf_scen_reference(FILE *out)
+static void print_section(FILE *out, const char *title, const char *intro_text,
+                          const struct wf_keyset *set, const char *path)
+{
+    fprintf(out, "\n## %s\n\n%s%s\n", title, intro_text ? intro_text : set->doc,
+            set == &wf_topology_keys ? " Required." : "");
+    print_set(out, set, path);
+}
+
+void wf_scen_reference(FILE *out, const struct wf_keyset *const *more)
 {
     fputs(intro, out);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
         const struct section *s = &sections[i];
 
-        fprintf(out, "\n## %s\n\n%s%s\n", s->title, s->intro ? s->intro : s->set->doc,
-                s->set == &wf_topology_keys ? " Required." : "");
-        print_set(out, s->set, s->key[0] ? s->key : "scenario");
+        print_section(out, s->title, s->intro, s->set, s->key[0] ? s->key : "scenario");
     }
+    for (; more && *more; more++)
+        print_section(out, (*more)->name, NULL, *more, (*more)->name);
     fputs(expectations, out);
 }
 
@@ -230,7 +238,7 @@ static void print_defaults(FILE *out, const struct wf_keyset *set, const char *p
     }
 }
 
-void wf_scen_defaults(FILE *out)
+void wf_scen_defaults(FILE *out, const struct wf_keyset *const *more)
 {
     fputs(
         "# Defaults\n\n"
@@ -241,6 +249,8 @@ void wf_scen_defaults(FILE *out)
         out);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         print_defaults(out, sections[i].set, sections[i].key);
+    for (; more && *more; more++)
+        print_defaults(out, *more, (*more)->name);
 }
 
 /* Whose counters a table holds, as objects are named. */

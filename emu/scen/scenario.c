@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/units.h"
 #include "scen/scen_priv.h"
 
@@ -260,4 +261,18 @@ uint64_t wf_scenario_sample_ps(const struct wf_scenario *s)
 const struct wf_yaml_node *wf_scenario_section(const struct wf_scenario *s, const char *name)
 {
     return wf_yaml_get(s->root, name);
+}
+
+const void *wf_scenario_extra(struct wf_scenario *s, const struct wf_keyset *set)
+{
+    const struct wf_yaml_node *at = wf_scenario_section(s, set->name);
+    void *cfg = wf_arena_alloc(&s->arena, set->size);
+
+    WF_ASSERT(s->n_extras < WF_SCEN_EXTRAS_MAX);
+    wf_keyset_defaults(set, cfg);
+    if (at)
+        wf_fill(&s->fill, set, cfg, at, NULL);
+    s->extra_keys[s->n_extras] = set;
+    s->extras[s->n_extras++] = cfg;
+    return cfg;
 }

@@ -37,7 +37,7 @@ extern const struct wf_keyset wf_scen_keys;
 struct wf_scen_work;
 struct wf_scen_topology;
 struct wf_scen_step;
-enum { WF_SCEN_PROFILES_MAX = 8 };
+enum { WF_SCEN_PROFILES_MAX = 8, WF_SCEN_EXTRAS_MAX = 4 };
 
 struct wf_scenario {
     struct wf_arena arena;
@@ -60,6 +60,9 @@ struct wf_scenario {
     uint32_t n_steps;
     struct wf_scen_work *work;
     uint32_t n_work;
+    const struct wf_keyset *extra_keys[WF_SCEN_EXTRAS_MAX];
+    const void *extras[WF_SCEN_EXTRAS_MAX];
+    uint32_t n_extras;
     const char **ports; /* names of all ports: of each link its a, then its b */
     const char **links; /* names of all links */
 };
@@ -82,15 +85,18 @@ uint64_t wf_scenario_sample_ps(const struct wf_scenario *s);
 /* A section that scen doesn't know the inside of ("lab"), NULL when absent. Fill it by
  * wf_fill(&s->fill, ...). */
 const struct wf_yaml_node *wf_scenario_section(const struct wf_scenario *s, const char *name);
+/* The same filled into a struct of the scenario's, which --explain then tells of too. */
+const void *wf_scenario_extra(struct wf_scenario *s, const struct wf_keyset *set);
 
 /* Names of all counters' holders as the fabric will have them, without a fabric: values are zero.
  */
 size_t wf_scenario_objs(const struct wf_scenario *s, struct wf_arena *a, struct wf_ctr_obj **out);
 /* Every effective value and where it comes from. */
 void wf_scenario_explain(const struct wf_scenario *s, FILE *out);
-/* The reference of all keys, the table of their defaults, all counters, as markdown. */
-void wf_scen_reference(FILE *out);
-void wf_scen_defaults(FILE *out);
+/* The reference of all keys, the table of their defaults, all counters, as markdown. `more`: tables
+ * of sections from above scen, named as the sections are, NULL-terminated. */
+void wf_scen_reference(FILE *out, const struct wf_keyset *const *more);
+void wf_scen_defaults(FILE *out, const struct wf_keyset *const *more);
 void wf_scen_counters(FILE *out);
 
 #endif

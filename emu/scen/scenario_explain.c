@@ -217,6 +217,10 @@ static void explain_lists(const struct wf_scenario *s, FILE *out)
         fprintf(out, "\ncapture, entry %u:\n", i + 1);
         wf_fill_explain(out, &wf_capture_keys, &s->captures[i], &s->origins, "  ");
     }
+    for (uint32_t i = 0; i < s->n_extras; i++) {
+        fprintf(out, "\n%s:\n", s->extra_keys[i]->name);
+        wf_fill_explain(out, s->extra_keys[i], s->extras[i], &s->origins, "  ");
+    }
     if (s->expects.n)
         fprintf(out, "\nexpect:\n");
     for (size_t i = 0; i < s->expects.n; i++) {

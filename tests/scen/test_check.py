@@ -84,6 +84,16 @@ class Check(unittest.TestCase):
         self.assertRegex(out, r"  pg\.3\.lossless = true  # profile generic, .*generic\.yaml:\d+:")
         self.assertRegex(out, r"leaf0:p0\.pg3: xoff 200kB, xon .*, headroom .* of at least ")
 
+    def test_the_lab_section_is_checked_and_explained(self):
+        code, _, err = check("-", text=GOOD + "lab: {memry: 1GB}\n")
+        self.assertEqual(code, 2)
+        self.assertEqual(err, "stdin:3:7: error: unknown key 'memry' in lab; did you mean "
+                              "'memory'?\n")
+        code, out, _ = check("--explain", "-", text=GOOD + "lab: {memory: 512MiB}\n")
+        self.assertEqual(code, 0)
+        self.assertIn("lab:\n  kernel = -  # default\n", out)
+        self.assertIn("  memory = 512MiB  # stdin:3:15\n", out)
+
     def test_wrong_use(self):
         self.assertEqual(check()[0], 2)
         code, _, err = check("--explian", "x")
