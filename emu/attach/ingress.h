@@ -15,6 +15,8 @@ void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt);
 void wf_ingress_stall(struct wf_edge *e, bool stalled);
 /* The state of any link of the fabric. */
 void wf_ingress_link(struct wf_fabric *f, struct wf_link *link, bool up);
+/* Its rate, from the next frame on. */
+void wf_ingress_link_rate(struct wf_link *link, uint64_t rate_bps);
 /* A fault, by command. NULL: the port has as many as are possible. */
 enum { WF_INGRESS_FAULTS = 64 };
 struct wf_fault *wf_ingress_fault(struct wf_fabric *f, struct wf_port *port,

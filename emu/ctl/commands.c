@@ -198,6 +198,7 @@ static void op_inject(const struct wf_ctl_call *c)
         wf_ctl_error(c->client, c->id, "%s has as many faults as are possible", port->name);
 }
 
+/* {"up": true|false} or {"rate_bps": N}, or both. */
 static void op_link(const struct wf_ctl_call *c)
 {
     const struct wf_ctl_fabric *x = c->arg;
@@ -205,17 +206,23 @@ static void op_link(const struct wf_ctl_call *c)
     const char *at = text(c, "at");
     struct wf_link *link = at ? wf_fabric_link(x->f, at) : NULL;
     struct wf_port *port = at ? wf_fabric_port(x->f, at) : NULL;
+    uint64_t rate_bps;
 
     if (!link && port)
         link = port->link;
+    if (!number(c, "rate_bps", 0, WF_LINK_RATE_MIN_BPS, WF_LINK_RATE_MAX_BPS, &rate_bps))
+        return;
     if (!link) {
         wf_ctl_error(c->client, c->id,
                      "there is no link '%.80s'; links are named like leaf0:p3-spine1:p0",
                      at ? at : "");
-    } else if (!json_is_boolean(up)) {
-        wf_ctl_error(c->client, c->id, "up has to be true or false");
+    } else if (!json_is_boolean(up) && (up || !rate_bps)) {
+        wf_ctl_error(c->client, c->id, "up has to be true or false, or rate_bps a rate");
     } else {
-        wf_ingress_link(x->f, link, json_is_true(up));
+        if (rate_bps)
+            wf_ingress_link_rate(link, rate_bps);
+        if (up)
+            wf_ingress_link(x->f, link, json_is_true(up));
         wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
     }
 }

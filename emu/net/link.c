@@ -6,7 +6,7 @@
 #define ROW(field) offsetof(struct wf_link_cfg, field)
 
 static const struct wf_key rows[] = {
-    {"rate", WF_KEY_RATE, ROW(rate_bps), "100Gbps", 1000, 1600000000000ull,
+    {"rate", WF_KEY_RATE, ROW(rate_bps), "100Gbps", WF_LINK_RATE_MIN_BPS, WF_LINK_RATE_MAX_BPS,
      .doc = "Bit rate of each direction."},
     {"delay", WF_KEY_TIME, ROW(delay_ps), "500ns", 0, WF_PS_PER_S,
      .doc = "Propagation delay of each direction, about 5 ns a metre."},

@@ -12,6 +12,9 @@
 #include "base/key.h"
 #include "base/prng.h"
 
+#define WF_LINK_RATE_MIN_BPS 1000ull
+#define WF_LINK_RATE_MAX_BPS 1600000000000ull
+
 struct wf_link_cfg {
     uint64_t rate_bps;
     uint64_t delay_ps;          /* propagation */
