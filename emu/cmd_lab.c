@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,7 +28,9 @@ static const char help[] =
     "      kernel for each host that is attached by vhost_user, and waits until they can be used.\n"
     "      Hosts may also be network namespaces (place: {netns: NAME}), which are made if need "
     "be.\n"
-    "down  ends it and leaves nothing behind; what the fabric has to say at the end is printed\n"
+    "down  ends it, leaves nothing behind, and prints the summary; exit status 1 when an "
+    "expectation\n"
+    "      failed\n"
     "status lists what runs\n\n"
     "  -i NAME             name of the instance (default: the scenario's)\n"
     "  --share DIR|none    folder that guests see at the same path (default: the working "
@@ -122,16 +125,22 @@ int wf_lab_sweep(const char *name, struct wf_err *err)
     return rc;
 }
 
-/* What the instance wrote since it was asked to stop; its file may have gone, we have it open. */
-static void print_rest(int fd)
+/* What the instance wrote since it was asked to stop; its file may have gone, we have it open. The
+ * exit status that stands in the last line. */
+static int print_rest(int fd)
 {
-    char buf[4096];
-    ssize_t n;
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    char *line = NULL;
+    size_t cap = 0;
+    int code = 0;
 
-    while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
-        fwrite(buf, 1, n, stdout);
-    if (fd >= 0)
-        close(fd);
+    while (f && getline(&line, &cap, f) > 0)
+        if (sscanf(line, WF_LAB_EXIT "%d", &code) != 1)
+            fputs(line, stdout);
+    free(line);
+    if (f)
+        fclose(f);
+    return code;
 }
 
 static int end(struct wf_client *c, const struct wf_instance *in)
@@ -139,7 +148,8 @@ static int end(struct wf_client *c, const struct wf_instance *in)
     char path[300];
     struct wf_err err;
     pid_t pid = wf_instance_pid(in);
-    int log = open(wf_instance_path(in, WF_LAB_LOG, path, sizeof(path)), O_RDONLY | O_CLOEXEC);
+    int code,
+        log = open(wf_instance_path(in, WF_LAB_LOG, path, sizeof(path)), O_RDONLY | O_CLOEXEC);
 
     if (log >= 0)
         lseek(log, 0, SEEK_END);
@@ -150,11 +160,11 @@ static int end(struct wf_client *c, const struct wf_instance *in)
         kill(pid, SIGKILL);
         wait_dead(in, 2000);
     }
-    print_rest(log);
+    code = print_rest(log);
     if (wf_lab_sweep(in->name, &err))
         return wf_cmd_fail("lab", WF_EXIT_ENVIRONMENT, &err);
     printf("lab '%s' is down\n", in->name);
-    return WF_EXIT_PASS;
+    return code;
 }
 
 static int down(char **argv)

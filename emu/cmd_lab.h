@@ -11,8 +11,9 @@
 #include "lab/text.h"
 #include "scen/scenario.h"
 
-#define WF_LAB_LOG  "log"  /* what the background process says */
-#define WF_LAB_UNDO "undo" /* how its namespaces are taken away */
+#define WF_LAB_LOG  "log"          /* what the background process says */
+#define WF_LAB_EXIT "exit status " /* its last line, unless it is 0 */
+#define WF_LAB_UNDO "undo"         /* how its namespaces are taken away */
 
 /* As given on the command line, NULL: not given. */
 struct wf_lab_up_args {

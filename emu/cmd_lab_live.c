@@ -18,6 +18,7 @@
 #include "lab/netns.h"
 #include "lab/serve.h"
 #include "scen/match.h"
+#include "scen/report.h"
 #include "sim/clock.h"
 
 struct live {
@@ -185,6 +186,46 @@ static int start(struct live *l, struct wf_err *err)
     return rc ? rc : open_ctl(l, err);
 }
 
+/* Names and losses of the capture files, for the summary. */
+static void list_captures(struct live *l, struct wf_report *rep)
+{
+    struct wf_pcapng_counts counts;
+    const char **files, *path;
+    unsigned n = 0;
+
+    if (!l->captures)
+        return;
+    wf_captures_stop(l->captures);
+    files = WF_ARENA_ARRAY(&rep->arena, const char *, l->s->scen.n_captures + 1);
+    while (n < l->s->scen.n_captures && wf_captures_file(l->captures, n, &path, &counts))
+        files[n++] = wf_arena_strdup(&rep->arena, path);
+    rep->files = files;
+    rep->capture_lost = wf_captures_totals(l->captures).lost;
+}
+
+/* What the fabric has to say at the end: `weft lab down` prints it. */
+static int report(struct live *l, enum wf_run_end how, uint64_t wall_ns)
+{
+    struct wf_scenario *scen = &l->s->scen;
+    struct wf_report rep = {.scen = scen,
+                            .f = l->f,
+                            .end = how == WF_RUN_STOPPED ? WF_RUN_DONE : how,
+                            .seed = scen->opts.seed,
+                            .live = true,
+                            .wall_ns = wall_ns,
+                            .command = "weft lab up"};
+    int rc;
+
+    wf_report_end(&rep);
+    list_captures(l, &rep);
+    wf_report_text(&rep, stdout);
+    rc = rep.broken               ? WF_EXIT_INVARIANT
+         : wf_report_failed(&rep) ? WF_EXIT_EXPECTATION
+                                  : WF_EXIT_PASS;
+    wf_report_free(&rep);
+    return rc;
+}
+
 static void stop(struct live *l)
 {
     char undo[300];
@@ -193,7 +234,6 @@ static void stop(struct live *l)
     wf_ctl_close(l->ctl);
     wf_edges_close(&l->edges);
     if (l->f) {
-        wf_captures_stop(l->captures);
         wf_captures_free(l->captures);
         wf_run_fini(&l->run);
         wf_fabric_free(l->f);
@@ -217,10 +257,18 @@ int wf_lab_live(struct wf_lab_setup *s)
         wf_lab_tell(s, 'e', "%s", err.msg);
         l->exit_code = WF_EXIT_ENVIRONMENT;
     } else {
-        wf_run_loop(&l->run);
+        uint64_t start_ns = wf_wall_ns();
+        enum wf_run_end how = wf_run_loop(&l->run);
+
+        wf_lab_stop(l->lab); /* so that what the guests still sent is in the summary, or lost */
+        l->lab = NULL;
+        if (!l->exit_code)
+            l->exit_code = report(l, how, wf_wall_ns() - start_ns);
     }
     stop(l);
     rc = l->exit_code;
+    if (rc)
+        printf(WF_LAB_EXIT "%d\n", rc);
     free(l);
     return rc;
 }

@@ -28,10 +28,10 @@ static void say_address(struct wf_text *t, const struct wf_ip_prefix *ip,
 
     if (!wf_ip_text(ip, &a))
         return;
-    wf_text_add(t, "in addr add %s/%u dev eth0%s\n", a.addr, a.len,
+    wf_text_add(t, "inside addr add %s/%u dev eth0%s\n", a.addr, a.len,
                 ip->family == 6 ? " nodad" : "");
     if (wf_ip_text(gateway, &g))
-        wf_text_add(t, "in -%d route add default via %s dev eth0\n", gateway->family, g.addr);
+        wf_text_add(t, "inside -%d route add default via %s dev eth0\n", gateway->family, g.addr);
 }
 
 static void say_up(struct wf_text *t, const struct wf_lab_host *h)
@@ -39,13 +39,13 @@ static void say_up(struct wf_text *t, const struct wf_lab_host *h)
     const uint8_t *m = h->mac;
 
     wf_text_add(t,
-                "set -e; in() { ip -n '%s' \"$@\"; }\n"
+                "set -e; inside() { ip -n '%s' \"$@\"; }\n"
                 "ip netns add '%s'\n"
                 "ip link add '%s' mtu %u type veth peer name eth0 netns '%s'\n"
                 "ip netns exec '%s' sh -c 'cd /proc/sys/net/ipv6/conf && echo 0 >eth0/accept_ra && "
                 "echo 0 >eth0/accept_dad'\n"
-                "in link set lo up\n"
-                "in link set eth0 address %02x:%02x:%02x:%02x:%02x:%02x mtu %u up\n"
+                "inside link set lo up\n"
+                "inside link set eth0 address %02x:%02x:%02x:%02x:%02x:%02x mtu %u up\n"
                 /* our end carries frames only: no address of the host's kernel on it */
                 "echo 1 >/proc/sys/net/ipv6/conf/'%s'/disable_ipv6\n"
                 "ip link set '%s' up\n",

@@ -160,10 +160,13 @@ static const char prologue[] =
     "}\n"
     "for d in /proc/sys/net/ipv6/conf/*; do echo 0 >$d/accept_ra; echo 0 >$d/accept_dad; done\n";
 
-static const char several[] = "for d in /proc/sys/net/ipv4/conf/*; do\n"
-                              "    echo 0 >$d/rp_filter; echo 1 >$d/accept_local\n"
-                              "    echo 1 >$d/arp_ignore; echo 2 >$d/arp_announce\n"
-                              "done\n";
+static const char several[] =
+    "for d in /proc/sys/net/ipv4/conf/*; do\n"
+    "    echo 0 >$d/rp_filter; echo 1 >$d/accept_local\n"
+    "    echo 1 >$d/arp_ignore; echo 2 >$d/arp_announce\n"
+    "done\n"
+    /* else IPv6 takes the destination for the source, where both are ours */
+    "for d in /proc/sys/net/ipv6/conf/*; do echo 1 >$d/use_oif_addrs_only; done\n";
 
 int wf_lab_setup_script(const struct wf_lab_plan *plan, uint32_t guest, const char *share,
                         char *buf, size_t len, struct wf_err *err)

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weft lab` from end to end, as people use it: real soft-RoCE stacks across two leaves and two
+spines. Every lab is taken down and nothing may be left of it: no process, socket, file, namespace.
+
+    test_lab.py WEFT [NAME...]
+
+77 when there is no QEMU or no image can be built here.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+WEFT = os.path.abspath(sys.argv[1])
+ROOT = tempfile.mkdtemp(prefix='weft-test-lab.')
+ENV = dict(os.environ, XDG_RUNTIME_DIR=ROOT)
+
+FABRIC = """weft: 1
+name: {name}
+topology: {{kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: {per_leaf}}}
+links:
+  "*": {{rate: 1Gbps, delay: 1us}}
+hosts:
+{hosts}
+"""
+
+
+class Failed(Exception):
+    pass
+
+
+def check(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def weft(*args, status=0, timeout=150, **more):
+    """Run weft; its output, both streams. Any other exit status is a failure."""
+    done = subprocess.run([WEFT, *args], cwd=ROOT, env=more.pop('env', ENV), timeout=timeout,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors='replace', check=False)
+    check(done.returncode == status,
+          f'weft {" ".join(args)}: exit status {done.returncode}, not {status}:\n{done.stdout}')
+    return done.stdout
+
+
+def scenario(name, hosts, per_leaf=1, more=''):
+    path = os.path.join(ROOT, name + '.yaml')
+    with open(path, 'w', encoding='ascii') as f:
+        f.write(FABRIC.format(name=name, hosts=hosts, per_leaf=per_leaf) + more)
+    return path
+
+
+def processes(word):
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{pid}/cmdline', 'rb') as f:
+                if word.encode() in f.read() and int(pid) != os.getpid():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def nothing_left():
+    home = os.path.join(ROOT, f'weft-{os.getuid()}')
+    left = os.listdir(home) if os.path.isdir(home) else []
+    check(not left, f'left in {home}: {left}')
+    # QEMU's command line names the instance's directory
+    check(not processes(home), f'processes left: {processes(home)}')
+
+
+def two_guests():
+    path = scenario('two', '  "*": {mtu: 4200, attach: {type: vhost_user}}', more=(
+        'capture:\n  - {at: "leaf0:p0", file: h0.pcapng}\n'
+        '  - {at: "leaf1:p0", file: h1.pcapng}\n'))
+    out = weft('lab', 'up', path)
+    check('h1       in guest h1' in out, out)
+    try:
+        check("instance 'two' is running already" in weft('lab', 'up', path, status=3), 'second up')
+        out = weft('exec', '-t', '60s', 'h0', 'h1', '--', 'ibv_devinfo')
+        check(len(re.findall(r'active_mtu:\s*4096', out)) == 2, out)
+        command = ['ib_write_bw', '-d', 'rxe0', '-n', '50', '-F', '--tclass=106']
+        out = weft('exec', '-t', '60s', 'h1', '--', *command, ':::', 'h0', '--', *command, 'h1')
+        check(re.search(r'^h0\|\s+65536\s+50 ', out, re.M), out)
+        command = ['ibv_rc_pingpong', '-d', 'rxe0', '-g', '1', '-e', '-n', '100']
+        out = weft('exec', '-t', '60s', 'h1', '--', *command, ':::', 'h0', '--', *command, 'h1')
+        check(re.search(r'^h0\| 100 iters in', out, re.M), out)
+        compiled_here()
+        summary = weft('lab', 'down')
+    except Failed:
+        print(weft('lab', 'down'))
+        raise
+    frames_are_right(summary)
+
+
+def compiled_here():
+    with open(os.path.join(ROOT, 'p.c'), 'w', encoding='ascii') as f:
+        f.write('#include <stdio.h>\n#include <stdlib.h>\n'
+                'int main(void) { return printf("I am %s\\n", getenv("WEFT_HOST")) < 0; }\n')
+    subprocess.run(['cc', '-o', 'p', 'p.c'], cwd=ROOT, check=True)
+    out = weft('exec', 'h0', 'h1', '--', './p')
+    check('h0| I am h0' in out and 'h1| I am h1' in out, out)
+
+
+def frames_are_right(summary):
+    """By weft's own table, and by a second reader where there is one."""
+    rows = re.findall(r'^  h[01]\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)', summary, re.M)
+    check(len(rows) == 2, summary)
+    for row in rows:
+        right, wrong, right_out, wrong_out = map(int, row[2:])
+        check(right > 20 and right_out > 20 and not wrong and not wrong_out, summary)
+    if not shutil.which('tshark'):
+        return
+    for name in ('h0.pcapng', 'h1.pcapng'):
+        marked = subprocess.run(['tshark', '-r', os.path.join(ROOT, name), '-Y',
+                                 'infiniband.bth.opcode == 7 and ip.dsfield == 0x6a'],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        # 50 messages of 64 KiB at 4096: 14 WRITE MIDDLE in each
+        check(marked.stdout.count(b'\n') >= 50 * 14, f'{name}: traffic class 106 is not there')
+
+
+def four_in_one_guest():
+    path = scenario('four', '  "*": {mtu: 1500, attach: {type: vhost_user}, place: {guest: g}}',
+                    per_leaf=2)
+    weft('lab', 'up', path)
+    try:
+        out = weft('exec', 'g', '--', 'ibv_devinfo')
+        check(len(re.findall(r'active_mtu:\s*1024', out)) == 4, out)
+        for server in ('h1', 'h3'):  # on the same leaf, and across the spines
+            tool = 'exec ibv_rc_pingpong -d $WEFT_RDMA_DEV -g 1 -e -n 50 '
+            weft('exec', '-t', '60s', server, '--', 'sh', '-c', tool,
+                 ':::', 'h0', '--', 'sh', '-c', tool + server)
+        out = weft('exec', '-t', '60s', 'h2', '--', 'nc', '-l', '-p', '5000',
+                   ':::', 'h0', '--', 'sh', '-c', 'echo six | nc -w 5 fd00:1::1 5000')
+        check('h2| six' in out, out)
+    finally:
+        summary = weft('lab', 'down')
+    # all of it went through the fabric, though it never left the guest's kernel otherwise
+    sent = dict(re.findall(r'^  (h\d)\s+(\d+)\s', summary, re.M))
+    check(all(int(sent[h]) > 50 for h in ('h0', 'h1', 'h3')), summary)
+
+
+def namespaces():
+    if os.getuid():
+        print('# namespaces: not root, left out')
+        return
+    path = scenario('spaces', (
+        '  h0: {attach: {type: af_packet, iface: wfl0}, place: {netns: wfl0}}\n'
+        '  h1: {attach: {type: af_packet, iface: wfl1}, place: {netns: wfl1}}\n'))
+    weft('lab', 'up', path)
+    try:
+        server = ('import socket; s = socket.create_server(("::", 5000), dualstack_ipv6=True, '
+                  'family=socket.AF_INET6); c = s.accept()[0]; print(c.makefile().read())')
+        for address in ('10.1.0.1', 'fd00:1::1'):
+            client = (f'import socket; s = socket.create_connection(("{address}", 5000), 10); '
+                      's.sendall(b"x" * 100000); s.shutdown(1); s.recv(1)')
+            out = weft('exec', '-t', '60s', 'h1', '--', 'python3', '-c', server,
+                       ':::', 'h0', '--', 'python3', '-c', client)
+            check('h1| ' + 'x' * 60000 in out.replace('\nh1| ', ''), f'{address}: {out[:300]}')
+        check(weft('exec', 'h0', '--', 'sh', '-c', 'exit 5', status=5), 'exit status')
+    finally:
+        weft('lab', 'down')
+    links = subprocess.run(['ip', 'link'], stdout=subprocess.PIPE, text=True, check=True).stdout
+    check('wfl' not in links and not os.path.exists('/run/netns/wfl0'), 'a namespace is left')
+
+
+def wrong_use():
+    path = scenario('none', '  "*": {mtu: 1500}')
+    check('no host is a guest' in weft('lab', 'up', path, status=2), 'no guests')
+    weft('lab', 'up', os.path.join(ROOT, 'missing.yaml'), status=2)
+    weft('lab', 'up', status=2)
+    weft('lab', 'sideways', status=2)
+    weft('lab', 'down', status=3)
+    path = scenario('two', '  "*": {attach: {type: vhost_user}}')
+    weft('lab', 'up', path, '--share', '/etc', status=2)
+    weft('lab', 'up', path, '--accel', 'warp', status=2)
+    weft('lab', 'up', path, '-i', 'a/b', status=2)
+    out = weft('lab', 'up', path, '--kernel', 'no-such-kernel', status=3)
+    check("no kernel package 'no-such-kernel'" in out, out)
+    bare = os.path.join(ROOT, 'bin')
+    os.mkdir(bare)
+    out = weft('lab', 'up', path, status=3, env=dict(ENV, PATH=bare))
+    check('qemu-system-x86' in out, out)
+
+
+def interrupted():
+    path = scenario('two', '  "*": {attach: {type: vhost_user}}')
+    up = subprocess.Popen([WEFT, 'lab', 'up', path], cwd=ROOT, env=ENV, stderr=subprocess.PIPE,
+                          text=True)
+    for line in up.stderr:
+        if 'guests boot' in line:
+            up.send_signal(signal.SIGINT)
+            break
+    check(up.wait(60) == 130, f'exit status {up.returncode}')
+
+
+def killed():
+    path = scenario('two', '  "*": {attach: {type: vhost_user}}')
+    weft('lab', 'up', path)
+    pid = int(re.search(r'two: process (\d+)', weft('lab', 'status'))[1])
+    os.kill(pid, signal.SIGKILL)
+    for _ in range(100):
+        if not processes(os.path.join(ROOT, 'weft-')):
+            break
+        time.sleep(0.1)
+    check(not processes(os.path.join(ROOT, 'weft-')), 'guests outlive the lab')
+    check('two: dead' in weft('lab', 'status'), 'status')
+    check('had died' in weft('lab', 'down', '-i', 'two'), 'down')
+
+
+TESTS = [wrong_use, two_guests, four_in_one_guest, namespaces, interrupted, killed]
+
+
+def main():
+    if not shutil.which('qemu-system-x86_64'):
+        print('skipped: no qemu-system-x86_64 (package qemu-system-x86)')
+        return 77
+    failed = 0
+    chosen = [t for t in TESTS if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
+    print(f'1..{len(chosen)}')
+    for n, test in enumerate(chosen, 1):
+        try:
+            test()
+            nothing_left()
+            print(f'ok {n} - {test.__name__}', flush=True)
+        except (Failed, subprocess.TimeoutExpired) as e:
+            failed += 1
+            print('\n'.join('# ' + x for x in str(e).splitlines()))
+            print(f'not ok {n} - {test.__name__}', flush=True)
+            if processes(os.path.join(ROOT, 'weft-')):
+                subprocess.run([WEFT, 'lab', 'down'], env=ENV, check=False)
+    shutil.rmtree(ROOT)
+    return failed != 0
+
+
+sys.exit(main())
