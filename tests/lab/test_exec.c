@@ -256,7 +256,7 @@ static int set_up(void **state)
     struct wf_err err;
     char path[300];
 
-    snprintf(f.weft, sizeof(f.weft), "%s", getenv("WEFT") ? getenv("WEFT") : "build/emu/weft");
+    snprintf(f.weft, sizeof(f.weft), "%s", getenv("WEFT") ? getenv("WEFT") : "build/weft");
     if (wf_machine_detect(&m, WF_ACCEL_AUTO, &err) ||
         wf_image_get(&o.image, &(struct wf_image_req){0}, &err)) {
         printf("skipped: %s\n", err.msg);
