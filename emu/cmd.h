@@ -22,9 +22,12 @@ enum wf_exit {
 };
 
 int wf_cmd_exec(int argc, char **argv);
+int wf_cmd_inject(int argc, char **argv);
 int wf_cmd_lab(int argc, char **argv);
 int wf_cmd_check(int argc, char **argv);
+int wf_cmd_replay(int argc, char **argv);
 int wf_cmd_run(int argc, char **argv);
+int wf_cmd_show(int argc, char **argv);
 
 /* Print "weft COMMAND: <error>" and return the code. */
 int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err);

@@ -16,9 +16,13 @@ struct command {
 static const struct command commands[] = {
     {"lab", "up|down|status", "guests with real RDMA stacks on a live fabric", wf_cmd_lab},
     {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
+    {"show", "WHAT", "look into a live fabric", wf_cmd_show},
+    {"inject", "WHAT", "break something in a live fabric", wf_cmd_inject},
     {"run", "SCENARIO", "run a scenario and say what it has shown", wf_cmd_run},
     {"check", "SCENARIO...", "say what is wrong with scenario files, explain their values",
      wf_cmd_check},
+    {"replay", "CAPTURE SCENARIO", "send a capture through a fabric, say what became of it",
+     wf_cmd_replay},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

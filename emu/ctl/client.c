@@ -112,3 +112,23 @@ json_t *wf_client_next(struct wf_client *c, struct wf_err *err)
         }
     }
 }
+
+json_t *wf_client_call(struct wf_client *c, const char *cmd, json_t *q, int *rc, struct wf_err *err)
+{
+    json_int_t id = wf_client_ask(c, cmd, q);
+    const char *error;
+    json_t *m;
+
+    *rc = -EPIPE;
+    while ((m = wf_client_next(c, err)) && json_integer_value(json_object_get(m, "id")) != id)
+        json_decref(m);
+    error = m ? json_string_value(json_object_get(m, "error")) : NULL;
+    if (error) {
+        *rc = wf_err_set(err, EINVAL, "%s", error);
+        json_decref(m);
+        return NULL;
+    }
+    if (m)
+        *rc = 0;
+    return m;
+}

@@ -24,5 +24,9 @@ void wf_client_close(struct wf_client *c);
 json_int_t wf_client_ask(struct wf_client *c, const char *cmd, json_t *q);
 /* Wait for the next message; NULL and *err when the connection has ended. */
 json_t *wf_client_next(struct wf_client *c, struct wf_err *err);
+/* One request and its one answer. NULL and *err: the connection ended, or the answer is an error
+ * (then the errno that it stands for, EINVAL, is in *rc). Takes the reference to q. */
+json_t *wf_client_call(struct wf_client *c, const char *cmd, json_t *q, int *rc,
+                       struct wf_err *err);
 
 #endif

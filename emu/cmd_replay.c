@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * weft replay: a capture sent through a scenario's fabric in virtual time. What it means and what
+ * is left out is in cap/replay.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cap/capture.h"
+#include "cap/replay.h"
+#include "cmd.h"
+#include "cmd_replay.h"
+#include "fabric/run.h"
+#include "scen/match.h"
+#include "scen/scenario.h"
+
+struct job {
+    struct wf_replay_options o;
+    struct wf_scenario s;
+    struct wf_replay r;
+    struct wf_fabric *f;
+    struct wf_captures *captures;
+    struct wf_run run;
+    enum wf_run_end end;
+    bool eal, loaded, running;
+    struct wf_err err;
+    int invariant; /* what wf_fabric_check said */
+    struct wf_err broken;
+};
+
+/* ---- from files to a fabric ---- */
+
+static int load(struct job *j, const char *path)
+{
+    uint64_t seed;
+    int rc;
+
+    j->loaded = true;
+    rc = wf_scenario_load(&j->s, path);
+    wf_diags_print(&j->s.diags, stderr);
+    if (rc == 0 && j->o.seed) {
+        rc = wf_parse_uint(j->o.seed, &seed, &j->err);
+        if (rc == 0)
+            wf_scenario_seed(&j->s, seed);
+    }
+    return rc;
+}
+
+static void host_ids(const struct wf_desc *d, struct wf_replay_host_id *ids)
+{
+    for (uint32_t i = 0; i < d->n_hosts; i++) {
+        const struct wf_host_cfg *c = &d->hosts[i].cfg;
+
+        ids[i].name = d->hosts[i].name;
+        memcpy(ids[i].mac, c->mac, 6);
+        ids[i].has4 = c->ip.family == 4;
+        ids[i].has6 = c->ip6.family == 6;
+        memcpy(ids[i].ip4, c->ip.addr, 16);
+        memcpy(ids[i].ip6, c->ip6.addr, 16);
+    }
+}
+
+static int map(struct job *j)
+{
+    const struct wf_desc *d = &j->s.desc;
+    struct wf_replay_host_id *ids =
+        WF_ARENA_ARRAY(&j->s.arena, struct wf_replay_host_id, d->n_hosts + 1);
+    struct wf_replay_told *told =
+        WF_ARENA_ARRAY(&j->s.arena, struct wf_replay_told, j->o.n_maps + 1);
+    struct wf_replay_map_conf conf = {
+        .told = told, .automatic = j->o.automatic, .others = WF_REPLAY_NO_HOST};
+
+    host_ids(d, ids);
+    for (unsigned i = 0; i < j->o.n_maps; i++) {
+        int rc = wf_replay_told_parse(j->o.maps[i], ids, d->n_hosts, &told[i], &j->err);
+
+        if (rc < 0)
+            return rc;
+    }
+    conf.n_told = j->o.n_maps;
+    if (j->o.others) {
+        conf.others = wf_replay_host_named(ids, d->n_hosts, j->o.others, &j->err);
+        if (conf.others < 0)
+            return -ENOENT;
+    }
+    return wf_replay_map(&j->r.plan, ids, d->n_hosts, &conf, &j->err);
+}
+
+static int capture_at(struct job *j, const struct wf_capture_cfg *cfg)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < j->f->n_nodes; i++)
+        for (uint16_t p = 0; p < j->f->nodes[i]->n_ports; p++) {
+            struct wf_port *port = &j->f->nodes[i]->ports[p];
+
+            if (!wf_match(cfg->at, port->name))
+                continue;
+            any = true;
+            if (wf_captures_add(j->captures, cfg, port, &j->err) < 0)
+                return -EIO;
+        }
+    return any ? 0 : wf_err_set(&j->err, EINVAL, "no port matches '%s' to capture at", cfg->at);
+}
+
+static int add_captures(struct job *j)
+{
+    const struct wf_captures_conf conf = {
+        .comment = wf_arena_printf(&j->s.arena, "weft replay %s, scenario %s, seed %" PRIu64,
+                                   j->r.conf.capture, j->s.opts.name, j->s.desc.seed)};
+    int rc = wf_captures_new(&j->captures, &conf, &j->err);
+
+    for (uint32_t i = 0; i < j->s.n_captures && rc == 0; i++)
+        rc = capture_at(j, &j->s.captures[i]);
+    for (unsigned i = 0; i < j->o.n_captures && rc == 0; i++) {
+        const char *text = j->o.captures[i], *eq = strrchr(text, '=');
+        struct wf_capture_cfg cfg;
+
+        if (!eq || eq == text || !eq[1])
+            return wf_err_set(&j->err, EINVAL, "--capture '%s': expected PORTS=FILE", text);
+        wf_keyset_defaults(&wf_capture_keys, &cfg);
+        cfg.at = wf_arena_printf(&j->s.arena, "%.*s", (int)(eq - text), text);
+        cfg.file = eq + 1;
+        rc = capture_at(j, &cfg);
+    }
+    return rc;
+}
+
+/* Build; *code says whose fault a failure is. */
+static int build(struct job *j, enum wf_exit *code)
+{
+    struct wf_fabric_opts opts = {.make_host = wf_replay_make_host,
+                                  .full_frames = wf_replay_full_frames(&j->s.desc),
+                                  .arg = &j->r};
+    int rc;
+
+    *code = WF_EXIT_ENVIRONMENT;
+    rc = wf_cmd_eal(wf_fabric_memory(&j->s.desc, &opts), 0, &j->err);
+    if (rc < 0)
+        return rc;
+    j->eal = true;
+    rc = wf_fabric_build(&j->f, &j->s.desc, &opts, &j->err);
+    if (rc < 0)
+        return rc;
+    rc = add_captures(j);
+    if (rc < 0) {
+        *code = rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT;
+        return rc;
+    }
+    *code = WF_EXIT_USAGE;
+    return wf_replay_start(&j->r, j->f, &j->err);
+}
+
+/* ---- the run ---- */
+
+static void progress(void *arg, struct wf_fabric *f)
+{
+    struct job *j = arg;
+    char text[32];
+
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "weft replay: %u of %u frames, fabric time %s\n",
+                wf_replay_frames_done(&j->r), j->r.plan.n_frames,
+                wf_time_short(f->lc->now_ps, text, sizeof(text)));
+}
+
+static uint64_t look(void *arg, struct wf_fabric *f)
+{
+    struct job *j = arg;
+    struct wf_err err;
+
+    while (wf_captures_take_error(j->captures, &err))
+        wf_cmd_fail("replay", WF_EXIT_ENVIRONMENT, &err);
+    if (!j->o.expect)
+        return WF_TIME_NEVER;
+    wf_fabric_settle(f);
+    wf_expects_step(&j->s.expects, f->lc->now_ps);
+    return wf_expects_next(&j->s.expects, f->lc->now_ps);
+}
+
+static int run(struct job *j)
+{
+    int rc = wf_run_init(&j->run, j->f);
+
+    if (rc < 0)
+        return wf_err_set(&j->err, -rc, "cannot run: %s", strerror(-rc));
+    j->running = true;
+    j->run.stop = &wf_cmd_stop;
+    j->run.look = look;
+    j->run.look_every_ps = wf_scenario_sample_ps(&j->s);
+    j->run.look_at_ps = j->o.expect ? wf_expects_next(&j->s.expects, 0) : WF_TIME_NEVER;
+    j->run.progress = progress;
+    j->run.arg = j;
+    wf_cmd_catch_signals();
+    j->end = wf_run_loop(&j->run);
+    wf_fabric_settle(j->f);
+    wf_replay_finish(&j->r);
+    if (j->o.expect)
+        wf_expects_end(&j->s.expects, j->f->lc->now_ps, true);
+    wf_captures_stop(j->captures);
+    look(j, j->f);
+    j->invariant = wf_fabric_check(j->f, &j->broken);
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static enum wf_exit verdict(const struct job *j)
+{
+    if (j->invariant < 0)
+        return WF_EXIT_INVARIANT;
+    if (j->f->net.out_of_buffers)
+        return WF_EXIT_ENVIRONMENT;
+    if (j->end == WF_RUN_STOPPED)
+        return WF_EXIT_INTERRUPTED;
+    if (j->r.read_rc < 0)
+        return WF_EXIT_USAGE;
+    if (j->end == WF_RUN_TIME_LIMIT ||
+        (j->o.expect && wf_expects_count(&j->s.expects, WF_VERDICT_FAIL)))
+        return WF_EXIT_EXPECTATION;
+    return WF_EXIT_PASS;
+}
+
+static void say_what_went_wrong(const struct job *j)
+{
+    char text[1024];
+
+    if (j->invariant < 0)
+        fprintf(stderr, "weft replay: invariant broken: %s\n", j->broken.msg);
+    if (j->f->net.out_of_buffers)
+        fprintf(stderr, "weft replay: emulator_out_of_buffers: the run is worth nothing\n");
+    if (j->end == WF_RUN_TIME_LIMIT)
+        fprintf(stderr, "weft replay: not done by the scenario's time limit\n");
+    if (j->r.read_rc < 0)
+        fprintf(stderr, "weft replay: %s\n", wf_err_text(&j->r.read_err, text, sizeof(text)));
+    for (size_t i = 0; j->o.expect && i < j->s.expects.n; i++) {
+        const struct wf_expect *e = &j->s.expects.items[i];
+
+        if (e->verdict == WF_VERDICT_FAIL)
+            fprintf(stderr, "%s:%d:%d: failed: %s: %s\n", e->file, e->line, e->col, e->text,
+                    wf_expect_failure(e, text, sizeof(text)));
+    }
+}
+
+static void print_captures(const struct job *j, FILE *out)
+{
+    struct wf_pcapng_counts n;
+    const char *path;
+
+    for (unsigned i = 0; wf_captures_file(j->captures, i, &path, &n); i++)
+        fprintf(out, "written    %s: %" PRIu64 " records, %" PRIu64 " lost\n", path, n.packets,
+                n.lost);
+}
+
+static const char *verdict_name(enum wf_exit code)
+{
+    return code == WF_EXIT_PASS ? "pass" : code == WF_EXIT_INTERRUPTED ? "interrupted" : "fail";
+}
+
+static void report_json(const struct job *j, enum wf_exit code)
+{
+    struct wf_digest d = wf_fabric_digest(j->f);
+    char digest[32];
+    json_t *o = json_pack("{ss ss ss so ss ss so}", "schema", "weft.replay/1", "weft", WEFT_VERSION,
+                          "scenario", j->s.opts.name, "seed", wf_replay_num(j->s.desc.seed),
+                          "digest", wf_digest_text(&d, digest, sizeof(digest)), "verdict",
+                          verdict_name(code), "time_ps", wf_replay_num(j->f->lc->last_event_ps));
+
+    json_object_set_new(o, "replay", wf_replay_json(&j->r));
+    json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    putchar('\n');
+    json_decref(o);
+}
+
+static enum wf_exit report(const struct job *j)
+{
+    enum wf_exit code = verdict(j);
+    struct wf_digest d = wf_fabric_digest(j->f);
+    char digest[32];
+
+    if (j->o.json) {
+        report_json(j, code);
+    } else {
+        wf_replay_print(&j->r, stdout);
+        print_captures(j, stdout);
+        printf("digest     %s (scenario %s, seed %" PRIu64 ")\n",
+               wf_digest_text(&d, digest, sizeof(digest)), j->s.opts.name, j->s.desc.seed);
+    }
+    fflush(stdout);
+    say_what_went_wrong(j);
+    return code;
+}
+
+static void tear_down(struct job *j)
+{
+    if (j->running)
+        wf_run_fini(&j->run);
+    wf_captures_free(j->captures);
+    wf_fabric_free(j->f);
+    wf_replay_free(&j->r);
+    if (j->loaded)
+        wf_scenario_free(&j->s);
+    if (j->eal)
+        wf_cmd_eal_end();
+}
+
+static enum wf_exit work(struct job *j, int argc, char **argv)
+{
+    enum wf_exit code = WF_EXIT_USAGE;
+    int rc = wf_replay_options_take(&j->o, &j->r.conf, argc, argv, &j->err);
+
+    if (rc == 1) {
+        wf_replay_usage(stdout);
+        return WF_EXIT_PASS;
+    }
+    if (rc == 0) {
+        rc = load(j, j->o.scenario);
+        if (rc < 0 && !j->err.msg[0])
+            return code; /* the diagnoses are printed */
+    }
+    if (rc == 0)
+        rc = wf_replay_read(&j->r, j->o.capture, &j->err);
+    if (rc == 0)
+        rc = map(j);
+    if (rc == 0)
+        rc = wf_replay_prepare(&j->r, &j->s.desc, &j->err);
+    if (rc == 0)
+        rc = build(j, &code);
+    if (rc == 0 && j->o.expect) {
+        wf_expects_bind(&j->s.expects, j->f->objs, j->f->n_objs, &j->s.diags);
+        if (j->s.diags.errors) {
+            wf_diags_print(&j->s.diags, stderr);
+            return WF_EXIT_USAGE;
+        }
+    }
+    if (rc == 0)
+        rc = run(j);
+    return rc < 0 ? (enum wf_exit)wf_cmd_fail("replay", code, &j->err) : report(j);
+}
+
+int wf_cmd_replay(int argc, char **argv)
+{
+    struct job *j = calloc(1, sizeof(*j));
+    enum wf_exit code;
+
+    if (!j)
+        return WF_EXIT_ENVIRONMENT;
+    code = work(j, argc, argv);
+    tear_down(j);
+    free(j);
+    return (int)code;
+}
