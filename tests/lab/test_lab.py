@@ -120,16 +120,30 @@ def hosts_of(summary):
 
 
 def captured(name):
-    """The frames of one of weft's pcapng files: enhanced packet blocks, little-endian."""
+    """(time in units of the file, frame) of one of weft's pcapng files, little-endian."""
     with open(os.path.join(ROOT, name), 'rb') as f:
         data = f.read()
     at = 0
     while at + 12 <= len(data):
         kind, length = struct.unpack_from('<II', data, at)
         if kind == 6:
-            kept, = struct.unpack_from('<I', data, at + 20)
-            yield data[at + 28:at + 28 + kept]
+            high, low, kept = struct.unpack_from('<III', data, at + 12)
+            yield high << 32 | low, data[at + 28:at + 28 + kept]
         at += length
+
+
+def ticks_per_second(name):
+    """if_tsresol of the file's first interface: option 9 of block type 1, a power of ten."""
+    with open(os.path.join(ROOT, name), 'rb') as f:
+        data = f.read(4096)
+    at = struct.unpack_from('<I', data, 4)[0]
+    end, at = at + struct.unpack_from('<I', data, at + 4)[0] - 4, at + 16
+    while at < end:
+        code, length = struct.unpack_from('<HH', data, at)
+        if code == 9:
+            return 10 ** data[at + 4]
+        at += 4 + (length + 3) // 4 * 4
+    return 10 ** 6
 
 
 def icrc_is_right(frame):
@@ -151,7 +165,7 @@ def frames_are_right(summary):
         check(h['right_in'] > 20 and h['right_out'] > 20, summary)
         check(not h['wrong_in'], summary)
     for name in ('h0.pcapng', 'h1.pcapng'):
-        frames = list(captured(name))
+        frames = [frame for _, frame in captured(name)]
         verdicts = [v for v in map(icrc_is_right, frames) if v is not None]
         check(len(verdicts) >= 800 and all(verdicts),
               f'{name}: {len(verdicts)} RoCEv2 frames, {verdicts.count(False)} with a wrong ICRC')
@@ -260,6 +274,64 @@ def namespaces():
     check('wfl' not in links and not os.path.exists('/run/netns/wfl0'), 'a namespace is left')
 
 
+SEND = """
+import socket, time
+s = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+s[0].setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 26 << 2)
+end = time.monotonic() + 3.5
+while time.monotonic() < end:
+    for x in s:
+        x.sendto(b'x' * 400, ('10.0.0.1', 9))
+    time.sleep(0.01)
+"""
+PAUSE = """
+import socket, struct, time
+time.sleep(1)
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(('eth0', 0))
+quanta = [0, 0, 0, %d, 0, 0, 0, 0]
+s.send(bytes.fromhex('0180c20000010200000000018808') + struct.pack('>HH8H', 0x101, 8, *quanta)
+       + bytes(26))
+time.sleep(3)
+"""
+
+
+def xoff_from_a_namespace():
+    """An XOFF of q quanta from a real host: silence of that priority for q x 512 bit times, one
+    frame more or less, and of no other."""
+    if os.getuid():
+        print('# xoff_from_a_namespace: not root, left out')
+        return
+    quanta, rate = 20000, 10e6
+    path = scenario('xoff', (
+        '  h0: {attach: {type: af_packet, iface: wfx0, pfc: honour}, place: {netns: wfx0}}\n'
+        '  h1: {attach: {type: af_packet, iface: wfx1}, place: {netns: wfx1}}\n'), more=(
+            'switches: {"*": {pg: {3: {lossless: true, xoff: 200kB, xon: 100kB}}}}\n'
+            'capture:\n  - {at: "leaf0:p0", file: xoff.pcapng}\n'))
+    with open(path, encoding='ascii') as f:
+        text = f.read().replace('1us}\n', '1us}\n  "h0:*": {rate: 10Mbps}\n', 1)
+    with open(path, 'w', encoding='ascii') as f:
+        f.write(text)
+    weft('lab', 'up', path)
+    try:
+        weft('exec', '-t', '60s', 'h0', '--', 'python3', '-c', PAUSE % quanta,
+             ':::', 'h1', '--', 'python3', '-c', SEND)
+    finally:
+        summary = weft('lab', 'down')
+    second, frames = ticks_per_second('xoff.pcapng'), list(captured('xoff.pcapng'))
+    paused = [at for at, f in frames if f[12:16] == b'\x88\x08\x01\x01']
+    check(len(paused) == 1, f'{len(paused)} PFC frames seen\n{summary}')
+
+    def times(tos):
+        return [(at - paused[0]) / second for at, f in frames
+                if f[12:14] == b'\x08\x00' and f[15] & 0xfc == tos and f[23] == 17]
+    silence = min(x for x in times(26 << 2) if x > 0.002)
+    frame = (400 + 28 + 18 + 20) * 8 / rate
+    check(abs(silence - quanta * 512 / rate) <= frame, f'silent for {silence} s\n{summary}')
+    others = [x for x in times(0) if 0 < x < silence]
+    check(len(others) > 50, f'{len(others)} frames of priority 0 in {silence} s')
+
+
 def wrong_use():
     path = scenario('none', '  "*": {mtu: 1500}')
     check('no host is a guest' in weft('lab', 'up', path, status=2), 'no guests')
@@ -305,7 +377,8 @@ def killed():
     check('had died' in weft('lab', 'down', '-i', 'two'), 'down')
 
 
-TESTS = [wrong_use, two_guests, slow_spine, loss, four_in_one_guest, namespaces, interrupted, killed]
+TESTS = [wrong_use, two_guests, slow_spine, loss, four_in_one_guest, namespaces,
+         xoff_from_a_namespace, interrupted, killed]
 
 
 def main():
