@@ -260,6 +260,8 @@ int wf_cmd_exec(int argc, char **argv)
         wf_cmd_catch_signals();
         rc = wf_jobs_run(j);
     }
+    for (uint32_t i = 0; i < j->n; i++)
+        free((void *)j->jobs[i].env);
     json_decref(answer);
     wf_client_close(&c);
     free(j);
