@@ -17,6 +17,8 @@ import time
 
 # one at a time: these own interfaces, guests or hugepages
 SERIAL = {"live", "lab", "pmd"}
+# between "ok" and the name: "ok - name", or TAP's "ok 1 - name" and "ok 1 name"
+LINE = r"(?: \d+)?(?: -)? "
 
 
 def count_cmocka(text):
@@ -31,9 +33,9 @@ def count_cmocka(text):
 
 
 def count_lines(text):
-    """The same for "ok - name", "ok - name # SKIP why" and "not ok - name"."""
-    good = re.findall(r"^ok - (.*)$", text, re.M)
-    bad = re.findall(r"^not ok - (.*)$", text, re.M)
+    """The same for "ok - name", "ok - name # SKIP why" and "not ok - name", numbered or not."""
+    good = re.findall(rf"^ok{LINE}(.*)$", text, re.M)
+    bad = re.findall(rf"^not ok{LINE}(.*)$", text, re.M)
     if not good and not bad:
         return None
     skipped = [g for g in good if "# SKIP" in g]
@@ -56,7 +58,7 @@ def count_unittest(text):
 def reasons(name, text):
     """What a skipped case or program said of it."""
     found = [f"{name}: {what}: {why.strip()}"
-             for what, why in re.findall(r"^ok - (.*?) # SKIP (.*)$", text, re.M)]
+             for what, why in re.findall(rf"^ok{LINE}(.*?) # SKIP (.*)$", text, re.M)]
     found += [f"{name}: {what}: {why}"
               for what, why in re.findall(r"^(\w+) \(.*\) \.\.\. skipped ['\"](.*)['\"]$", text, re.M)]
     lines = [ln.strip() for ln in text.splitlines() if ln.strip()]
@@ -86,7 +88,7 @@ def judge(entry):
     if skipped and not why:
         said = [ln.strip() for ln in text.splitlines() if ln.strip()]
         why = [f"{name}: {said[-1] if said else 'no reason given'}"]
-    cases = re.findall(r"^not ok - (.*)$", text, re.M)
+    cases = re.findall(rf"^not ok{LINE}(.*)$", text, re.M)
     cases += re.findall(r"^(?:FAIL|ERROR): (\w+)", text, re.M)
     cases += re.findall(r"^\[  FAILED  \] (?!.*\d+ test\(s\))(\S+)$", text, re.M)
     bad = [f"{name}: {c}" for c in dict.fromkeys(cases)]

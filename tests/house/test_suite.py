@@ -59,6 +59,8 @@ CASES = {
                  ["test_c: no c here", "unittest: test_b"]),
     "lines": ("echo 'ok - a'; echo 'not ok - b'; echo 'ok - c # SKIP no d'; exit 1", (1, 1, 1),
               ["c: no d", "lines: b"]),
+    "tap": ("echo 1..3; echo 'ok 1 - a'; echo 'not ok 2 b'; echo 'ok 3 - c # SKIP no d'; exit 1",
+            (1, 1, 1), ["c: no d", "tap: b"]),
     "liar": ("echo 'ok - a'; exit 3", (1, 1, 0), ["bad"]),
     "slow": ("sleep 2", (1, 1, 0), ["over its budget of 1 s"]),
     "empty": (None, (0, 0, 0), []),
