@@ -8,13 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/edges.h"
-#include "cap/capture.h"
-#include "cmd.h"
-#include "fabric/run.h"
-#include "scen/match.h"
-#include "scen/report.h"
-#include "scen/scenario.h"
+#include "cmd_session.h"
 
 static const char usage[] =
     "usage: weft run [OPTION]... SCENARIO\n"
@@ -25,6 +19,8 @@ static const char usage[] =
     "4 an invariant broke, 130 interrupted (the summary is printed first).\n"
     "\n"
     "  --live            bind fabric time to wall time; attachments need it\n"
+    "  -i, --instance N  live: the name by which weft show and weft inject find it; default: the\n"
+    "                    scenario's\n"
     "  --seed N          another seed than the scenario's\n"
     "  --json FILE       the result as one JSON object; - for standard output, then no summary\n"
     "  --junit FILE      the expectations as JUnit XML\n"
@@ -33,7 +29,7 @@ static const char usage[] =
     "  --hugepages       packet memory in hugepages (faster; they must be there)\n";
 
 struct options {
-    const char *path, *json, *junit, *command;
+    const char *path, *json, *junit, *instance, *command;
     bool live, quiet, hugepages, no_capture, seeded;
     uint64_t seed;
 };
@@ -42,6 +38,7 @@ enum { OPT_LIVE = 256, OPT_SEED, OPT_JSON, OPT_JUNIT, OPT_QUIET, OPT_HUGE, OPT_N
 
 static const struct option long_options[] = {
     {"live", no_argument, NULL, OPT_LIVE},
+    {"instance", required_argument, NULL, 'i'},
     {"seed", required_argument, NULL, OPT_SEED},
     {"json", required_argument, NULL, OPT_JSON},
     {"junit", required_argument, NULL, OPT_JUNIT},
@@ -57,6 +54,9 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
     switch (c) {
     case OPT_LIVE:
         o->live = true;
+        return 0;
+    case 'i':
+        o->instance = optarg;
         return 0;
     case OPT_SEED:
         o->seeded = true;
@@ -90,7 +90,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct wf_err
 
     opterr = 0;
     optind = 1;
-    while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, ":hi:", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);
             return 1;
@@ -106,34 +106,6 @@ static int parse_options(int argc, char **argv, struct options *o, struct wf_err
     return 0;
 }
 
-/* One run of the scenario with one seed. */
-struct run {
-    const struct options *o;
-    struct wf_scenario *scen;
-    struct wf_fabric *f;
-    struct wf_run loop;
-    struct wf_edges edges;
-    struct wf_captures *captures;
-};
-
-static void say(void *arg, const char *text)
-{
-    (void)arg;
-    fprintf(stderr, "weft run: %s\n", text);
-}
-
-static uint64_t look(void *arg, struct wf_fabric *f)
-{
-    struct run *r = arg;
-    struct wf_err err;
-
-    wf_fabric_settle(f);
-    wf_expects_step(&r->scen->expects, f->lc->now_ps);
-    while (r->captures && wf_captures_take_error(r->captures, &err))
-        say(NULL, err.msg);
-    return wf_expects_next(&r->scen->expects, f->lc->now_ps);
-}
-
 static void progress(void *arg, struct wf_fabric *f)
 {
     char t[32];
@@ -142,77 +114,6 @@ static void progress(void *arg, struct wf_fabric *f)
     fprintf(stderr, "weft run: at %s of fabric time, %llu frames over links\n",
             wf_time_short(f->lc->now_ps, t, sizeof(t)),
             (unsigned long long)f->net.ctr[WF_FABRIC_LINK_HOPS]);
-}
-
-static int open_captures(struct run *r, struct wf_err *err)
-{
-    struct wf_captures_conf conf = {.live = r->o->live, .comment = r->scen->opts.name};
-    int rc = 0;
-
-    if (!r->scen->n_captures || r->o->no_capture)
-        return 0;
-    if (conf.live)
-        conf.epoch_s = wf_epoch_s();
-    rc = wf_captures_new(&r->captures, &conf, err);
-    for (uint32_t i = 0; i < r->scen->n_captures && !rc; i++)
-        for (uint32_t n = 0; n < r->f->n_nodes && !rc; n++)
-            for (uint16_t p = 0; p < r->f->nodes[n]->n_ports && !rc; p++)
-                if (wf_match(r->scen->captures[i].at, r->f->nodes[n]->ports[p].name))
-                    rc = wf_captures_add(r->captures, &r->scen->captures[i],
-                                         &r->f->nodes[n]->ports[p], err);
-    return rc;
-}
-
-/* Build, plug in, open. A positive return is an exit code. */
-static int set_up(struct run *r, struct wf_err *err)
-{
-    struct wf_fabric_opts opts = {.paced = r->o->live};
-    int rc;
-
-    wf_edges_init(&r->edges, NULL, say, NULL);
-    if (r->o->live)
-        wf_edges_opts(&r->edges, &r->scen->desc, &opts);
-    rc = wf_fabric_build(&r->f, &r->scen->desc, &opts, err);
-    if (rc)
-        return rc == -ENOMEM ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE;
-    wf_expects_bind(&r->scen->expects, r->f->objs, r->f->n_objs, &r->scen->diags);
-    if (r->scen->diags.errors) {
-        wf_diags_print(&r->scen->diags, stderr);
-        return wf_err_set(err, EINVAL, "the expectations do not fit the fabric"), WF_EXIT_USAGE;
-    }
-    if (wf_run_init(&r->loop, r->f))
-        return wf_err_set(err, errno, "no eventfd: %s", strerror(errno)), WF_EXIT_ENVIRONMENT;
-    if (open_captures(r, err))
-        return WF_EXIT_ENVIRONMENT;
-    if (r->o->live && wf_edges_open(&r->edges, r->f, err))
-        return WF_EXIT_ENVIRONMENT;
-    return 0;
-}
-
-static void tear_down(struct run *r)
-{
-    if (!r->f)
-        return;
-    wf_edges_close(&r->edges);
-    wf_captures_free(r->captures);
-    wf_run_fini(&r->loop);
-    wf_fabric_free(r->f);
-    r->captures = NULL;
-    r->f = NULL;
-}
-
-static void start_loop(struct run *r)
-{
-    struct wf_run *loop = &r->loop;
-
-    loop->stop = &wf_cmd_stop;
-    loop->look = look;
-    loop->arg = r;
-    loop->look_every_ps = wf_scenario_sample_ps(r->scen);
-    loop->look_at_ps = wf_expects_next(&r->scen->expects, 0);
-    loop->progress = r->o->quiet ? NULL : progress;
-    if (r->edges.n)
-        loop->pollers = &r->edges.poller;
 }
 
 /* One object: a run, or several runs and the verdict over them. */
@@ -258,55 +159,45 @@ static int exit_code(const struct wf_report *rep)
     return wf_report_failed(rep) ? WF_EXIT_EXPECTATION : WF_EXIT_PASS;
 }
 
-/* Names and losses of the capture files; names live in the report's arena. */
-static void list_captures(struct run *r, struct wf_report *rep)
-{
-    struct wf_pcapng_counts counts;
-    const char **files;
-    const char *path;
-    unsigned n = 0;
-
-    if (!r->captures)
-        return;
-    wf_captures_stop(r->captures);
-    files = WF_ARENA_ARRAY(&rep->arena, const char *, r->scen->n_captures + 1);
-    while (n < r->scen->n_captures && wf_captures_file(r->captures, n, &path, &counts))
-        files[n++] = wf_arena_strdup(&rep->arena, path);
-    rep->files = files;
-    rep->capture_lost = wf_captures_totals(r->captures).lost;
-}
-
 static bool wants_text(const struct options *o)
 {
     return !o->quiet && !(o->json && !strcmp(o->json, "-"));
 }
 
-/* Run it, and say what it has shown. The result goes to the end of `all` when it is wanted. */
-static int run_once(const struct options *o, struct wf_scenario *scen, uint64_t seed, json_t *all)
+static enum wf_exit open_session(const struct options *o, struct wf_session *s, struct wf_err *err)
 {
-    struct run r = {.o = o, .scen = scen};
+    enum wf_exit rc = wf_session_open(s, err);
+
+    if (rc)
+        return rc;
+    s->loop.progress = o->quiet ? NULL : progress;
+    return s->instance && wf_session_control(s, err) ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
+}
+
+/* Run it, and say what it has shown. The result goes to the end of `all` when it is wanted. */
+static int run_once(const struct options *o, struct wf_session *s, uint64_t seed, json_t *all)
+{
     struct wf_report rep = {
-        .scen = scen,
+        .scen = s->scen,
         .seed = seed,
         .live = o->live,
         .command = o->command,
-        .one_of_several = scen->opts.repeat.seeds > 1,
+        .one_of_several = s->scen->opts.repeat.seeds > 1,
     };
     struct wf_err err;
     uint64_t start_ns;
-    int rc = set_up(&r, &err);
+    int rc = open_session(o, s, &err);
 
     if (rc) {
-        tear_down(&r);
+        wf_session_close(s);
         return wf_cmd_fail("run", (enum wf_exit)rc, &err);
     }
-    start_loop(&r);
     start_ns = wf_wall_ns();
-    rep.f = r.f;
-    rep.end = wf_run_loop(&r.loop);
+    rep.f = s->f;
+    rep.end = wf_run_loop(&s->loop);
     rep.wall_ns = wf_wall_ns() - start_ns;
     wf_report_end(&rep);
-    list_captures(&r, &rep);
+    wf_session_list_captures(s, &rep);
     rc = exit_code(&rep);
     if (o->json)
         json_array_append_new(all, wf_report_json(&rep));
@@ -315,7 +206,7 @@ static int run_once(const struct options *o, struct wf_scenario *scen, uint64_t 
     if (o->junit && !rep.one_of_several && write_junit(o, &rep, NULL, &err))
         rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     wf_report_free(&rep);
-    tear_down(&r);
+    wf_session_close(s);
     return rc;
 }
 
@@ -342,8 +233,9 @@ static bool ran(int rc)
     return rc != WF_EXIT_USAGE && rc != WF_EXIT_ENVIRONMENT;
 }
 
-static int run_seeds(const struct options *o, struct wf_scenario *scen)
+static int run_seeds(const struct options *o, struct wf_session *s)
 {
+    struct wf_scenario *scen = s->scen;
     struct wf_report_runs all = {.scen = scen};
     json_t *json = json_array(), *whole;
     int worst = WF_EXIT_PASS;
@@ -355,7 +247,7 @@ static int run_seeds(const struct options *o, struct wf_scenario *scen)
         int rc;
 
         wf_scenario_seed(scen, seed);
-        rc = run_once(o, scen, seed, json);
+        rc = run_once(o, s, seed, json);
         wf_expects_run_done(&scen->expects, seed);
         all.failed += rc == WF_EXIT_EXPECTATION;
         worst = rc > worst ? rc : worst;
@@ -371,24 +263,38 @@ static int run_seeds(const struct options *o, struct wf_scenario *scen)
     return worst;
 }
 
-/* Memory for the largest of the fabrics to come, before EAL is there. */
-static uint64_t memory_of(const struct options *o, const struct wf_scenario *scen)
-{
-    struct wf_fabric_opts opts = {.paced = o->live};
-    struct wf_edges edges;
-
-    wf_edges_init(&edges, NULL, say, NULL);
-    if (o->live)
-        wf_edges_opts(&edges, &scen->desc, &opts);
-    return wf_fabric_memory(&scen->desc, &opts);
-}
-
 static void join_command(int argc, char **argv, char *buf, size_t len)
 {
     size_t used = (size_t)snprintf(buf, len, "weft");
 
     for (int i = 0; i < argc && used < len; i++)
         used += (size_t)snprintf(buf + used, len - used, " %s", argv[i]);
+}
+
+/* With EAL, and live as an instance that weft show and weft inject find. */
+static int run_scenario(const struct options *o, struct wf_scenario *scen)
+{
+    struct wf_session s = {
+        .command = "run", .scen = scen, .live = o->live, .no_capture = o->no_capture};
+    const char *name = o->instance ? o->instance : scen->opts.name;
+    struct wf_instance in;
+    struct wf_err err;
+    int rc;
+
+    if (o->live && wf_instance_claim(&in, name, &err))
+        return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    if (o->live)
+        s.instance = &in;
+    if (wf_cmd_eal(wf_session_memory(&s), o->hugepages, &err)) {
+        rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    } else {
+        wf_cmd_catch_signals();
+        rc = run_seeds(o, &s);
+        wf_cmd_eal_end();
+    }
+    if (o->live)
+        wf_instance_remove(&in);
+    return rc;
 }
 
 int wf_cmd_run(int argc, char **argv)
@@ -407,15 +313,7 @@ int wf_cmd_run(int argc, char **argv)
     if (!rc)
         rc = wf_scenario_check_mode(&scen, o.live);
     wf_diags_print(&scen.diags, stderr);
-    if (rc) {
-        rc = WF_EXIT_USAGE;
-    } else if (wf_cmd_eal(memory_of(&o, &scen), o.hugepages, &err)) {
-        rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
-    } else {
-        wf_cmd_catch_signals();
-        rc = run_seeds(&o, &scen);
-        wf_cmd_eal_end();
-    }
+    rc = rc ? WF_EXIT_USAGE : run_scenario(&o, &scen);
     wf_scenario_free(&scen);
     return rc;
 }

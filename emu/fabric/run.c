@@ -55,14 +55,14 @@ static bool finished(struct wf_run *r, enum wf_run_end *how)
     const struct wf_desc *d = r->f->desc;
 
     *how = WF_RUN_DONE;
-    if (wf_lcore_done(lc) || (d->duration_ps == WF_KEY_AUTO && !r->pollers && !lc->wheel.count))
+    if (wf_lcore_done(lc) || (d->duration_ps == WF_KEY_AUTO && !r->open_ended && !lc->wheel.count))
         return true;
     if ((r->stop && *r->stop) || r->stop_asked) {
         *how = WF_RUN_STOPPED;
         return true;
     }
     *how = WF_RUN_TIME_LIMIT;
-    return d->duration_ps == WF_KEY_AUTO && lc->now_ps >= d->time_limit_ps;
+    return d->duration_ps == WF_KEY_AUTO && !r->open_ended && lc->now_ps >= d->time_limit_ps;
 }
 
 /* Sleep until something is due: an event, a poll, progress. */

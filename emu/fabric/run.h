@@ -31,6 +31,7 @@ struct wf_run {
     struct wf_poller *pollers;
     const volatile sig_atomic_t *stop; /* not zero: end the run; may be NULL */
     bool stop_asked;                   /* the same, by a command */
+    bool open_ended; /* real hosts may always send more: only a duration or a stop ends it */
     /* Called between turns, at least every look_every_ps of fabric time in which something
      * happened, at the time that the last call returned (WF_TIME_NEVER: no wish), and at the end.
      * May be NULL. */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/client.h"
+#include "scen/match.h"
+
+static void say(void *arg, const char *text)
+{
+    const struct wf_session *s = arg;
+
+    fprintf(stderr, "weft %s: %s\n", s->command, text);
+}
+
+static uint64_t look(void *arg, struct wf_fabric *f)
+{
+    struct wf_session *s = arg;
+    struct wf_err err;
+
+    wf_fabric_settle(f);
+    wf_expects_step(&s->scen->expects, f->lc->now_ps);
+    while (s->captures && wf_captures_take_error(s->captures, &err))
+        say(s, err.msg);
+    return wf_expects_next(&s->scen->expects, f->lc->now_ps);
+}
+
+static void prepare_opts(struct wf_session *s, struct wf_fabric_opts *opts)
+{
+    *opts = (struct wf_fabric_opts){.paced = s->live};
+    wf_edges_init(&s->edges, s->instance ? s->instance->dir : NULL, say, s);
+    if (s->live)
+        wf_edges_opts(&s->edges, &s->scen->desc, opts);
+}
+
+uint64_t wf_session_memory(const struct wf_session *s)
+{
+    struct wf_session tmp = *s;
+    struct wf_fabric_opts opts;
+
+    prepare_opts(&tmp, &opts);
+    return wf_fabric_memory(&s->scen->desc, &opts);
+}
+
+static int capture_at(struct wf_session *s, const struct wf_capture_cfg *cfg, struct wf_err *err)
+{
+    int rc = 0;
+
+    for (uint32_t n = 0; n < s->f->n_nodes && !rc; n++)
+        for (uint16_t p = 0; p < s->f->nodes[n]->n_ports && !rc; p++)
+            if (wf_match(cfg->at, s->f->nodes[n]->ports[p].name))
+                rc = wf_captures_add(s->captures, cfg, &s->f->nodes[n]->ports[p], err);
+    return rc;
+}
+
+static int open_captures(struct wf_session *s, struct wf_err *err)
+{
+    struct wf_captures_conf conf = {.live = s->live, .comment = s->scen->opts.name};
+    int rc;
+
+    if (!s->scen->n_captures || s->no_capture)
+        return 0;
+    if (conf.live)
+        conf.epoch_s = wf_epoch_s();
+    rc = wf_captures_new(&s->captures, &conf, err);
+    for (uint32_t i = 0; i < s->scen->n_captures && !rc; i++)
+        rc = capture_at(s, &s->scen->captures[i], err);
+    return rc;
+}
+
+enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
+{
+    struct wf_fabric_opts opts;
+    int rc;
+
+    prepare_opts(s, &opts);
+    rc = wf_fabric_build(&s->f, &s->scen->desc, &opts, err);
+    if (rc)
+        return rc == -ENOMEM ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE;
+    rc = wf_run_init(&s->loop, s->f);
+    if (rc) {
+        wf_err_set(err, -rc, "no eventfd: %s", strerror(-rc));
+        return WF_EXIT_ENVIRONMENT;
+    }
+    wf_expects_bind(&s->scen->expects, s->f->objs, s->f->n_objs, &s->scen->diags);
+    if (s->scen->diags.errors) {
+        wf_diags_print(&s->scen->diags, stderr);
+        wf_err_set(err, EINVAL, "the expectations do not fit the fabric");
+        return WF_EXIT_USAGE;
+    }
+    if (open_captures(s, err) || (s->live && wf_edges_open(&s->edges, s->f, err)))
+        return WF_EXIT_ENVIRONMENT;
+    s->loop.stop = &wf_cmd_stop;
+    s->loop.look = look;
+    s->loop.arg = s;
+    s->loop.look_every_ps = wf_scenario_sample_ps(s->scen);
+    s->loop.look_at_ps = wf_expects_next(&s->scen->expects, 0);
+    if (s->edges.n) {
+        s->loop.open_ended = true;
+        s->loop.pollers = &s->edges.poller;
+    }
+    return WF_EXIT_PASS;
+}
+
+int wf_session_control(struct wf_session *s, struct wf_err *err)
+{
+    char path[300];
+    int rc =
+        wf_ctl_open(&s->ctl, wf_instance_path(s->instance, WF_CTL_SOCKET, path, sizeof(path)), err);
+
+    if (rc)
+        return rc;
+    s->ctl_fabric = (struct wf_ctl_fabric){
+        .f = s->f, .run = &s->loop, .edges = &s->edges, .instance = s->instance->name};
+    wf_ctl_add(s->ctl, &wf_ctl_fabric_group, &s->ctl_fabric);
+    return wf_ctl_join(s->ctl, &s->loop);
+}
+
+void wf_session_list_captures(struct wf_session *s, struct wf_report *rep)
+{
+    struct wf_pcapng_counts counts;
+    const char **files, *path;
+    unsigned n = 0;
+
+    if (!s->captures)
+        return;
+    wf_captures_stop(s->captures);
+    files = WF_ARENA_ARRAY(&rep->arena, const char *, s->scen->n_captures + 1);
+    while (n < s->scen->n_captures && wf_captures_file(s->captures, n, &path, &counts))
+        files[n++] = wf_arena_strdup(&rep->arena, path);
+    rep->files = files;
+    rep->capture_lost = wf_captures_totals(s->captures).lost;
+}
+
+void wf_session_close(struct wf_session *s)
+{
+    wf_ctl_close(s->ctl);
+    s->ctl = NULL;
+    if (!s->f)
+        return;
+    wf_edges_close(&s->edges);
+    wf_captures_free(s->captures);
+    wf_run_fini(&s->loop);
+    wf_fabric_free(s->f);
+    s->captures = NULL;
+    s->f = NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A fabric as weft run and weft lab have it: built from a scenario, with its captures, its
+ * expectations, and live with attachments and a control socket. What both do is here once.
+ */
+#ifndef WEFT_CMD_SESSION_H
+#define WEFT_CMD_SESSION_H
+
+#include "attach/edges.h"
+#include "cap/capture.h"
+#include "cmd.h"
+#include "ctl/commands.h"
+#include "ctl/instance.h"
+#include "scen/report.h"
+
+struct wf_session {
+    const char *command; /* "run", for messages */
+    struct wf_scenario *scen;
+    bool live, no_capture;
+    const struct wf_instance *instance; /* live: where sockets lie; NULL: no control socket */
+    struct wf_fabric *f;
+    struct wf_run loop;
+    struct wf_edges edges;
+    struct wf_captures *captures;
+    struct wf_ctl *ctl;
+    struct wf_ctl_fabric ctl_fabric;
+};
+
+/* Bytes for EAL, before it is there. */
+uint64_t wf_session_memory(const struct wf_session *s);
+/* Build the fabric, bind the expectations, open captures and attachments; the loop is ready but for
+ * pollers of others. WF_EXIT_PASS, or the exit code and *err. Close it in either case. */
+enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err);
+/* The control socket, with what a fabric answers; more groups may be added. Put the caller's own
+ * pollers into the loop before. 0 or -errno. */
+int wf_session_control(struct wf_session *s, struct wf_err *err);
+/* The captures are complete: their names and losses go into the report. */
+void wf_session_list_captures(struct wf_session *s, struct wf_report *rep);
+void wf_session_close(struct wf_session *s);
+
+#endif
