@@ -256,6 +256,7 @@ int lv_open(struct lv *l, struct wf_err *err)
     l->counting.poll = count_poll;
     l->edges.poller.next = &l->counting;
     l->run.pollers = &l->edges.poller;
+    l->run.open_ended = true;
     l->run.stop = &l->stop;
     l->open = true;
     return 0;
