@@ -281,6 +281,8 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen)
     struct wf_err err;
     int rc;
 
+    if (!o->instance && wf_instance_name_check(name, &err))
+        name = "run"; /* not every scenario's name can be a folder's */
     if (o->live && wf_instance_claim(&in, name, &err))
         return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     if (o->live)

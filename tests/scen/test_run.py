@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ET
 
@@ -183,6 +184,41 @@ class Run(unittest.TestCase):
         self.assertEqual(run.returncode, 130)
         self.assertIn("stopped at ", out)
         self.assertTrue(out.endswith("stopped before its end\n"))
+
+    def test_pacing_changes_no_digest(self):
+        slow = TWO + "time_scale: 20\n" + FLOW
+        digests = []
+        for live in ([], ["--live", "-i", f"paced{os.getpid()}"]):
+            code, result, err = run_json(slow, *live)
+            self.assertEqual(code, 0, err)
+            digests.append(result["digest"])
+        self.assertEqual(digests[0], digests[1])
+
+    def test_a_live_run_is_an_instance_that_can_be_asked(self):
+        name = f"live{os.getpid()}"
+        text = TWO + "duration: 60s\n"
+        with subprocess.Popen([WEFT, "run", "--live", "-i", name, "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            run.stdin.write(text)
+            run.stdin.close()
+            run.stdin = None
+            for _ in range(200):
+                code, out, err = weft("show", "ports", "-i", name)
+                if code == 0:
+                    break
+                time.sleep(0.05)
+            self.assertEqual(code, 0, err)
+            self.assertIn("leaf0:p0", out)
+            self.assertEqual(weft("inject", "down", "leaf0:p0", "-i", name)[0], 0)
+            self.assertRegex(weft("show", "ports", "-i", name)[1], r"leaf0:p0 +h0:p0 +no")
+            code, _, err = weft("run", "--live", "-i", name, "-", text=text)
+            self.assertEqual(code, 3)
+            self.assertIn("is running already", err)
+            run.send_signal(signal.SIGINT)
+            out, _ = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 130)
+            self.assertIn("stopped", out)
+        self.assertEqual(weft("show", "ports", "-i", name)[0], 3)
 
     def test_wrong_use(self):
         for args, code, part in (
