@@ -25,6 +25,7 @@ struct job {
     struct wf_replay r;
     struct wf_fabric *f;
     struct wf_captures *captures;
+    bool capture_failed; /* a file could not be written to its end */
     struct wf_run run;
     enum wf_run_end end;
     bool eal, loaded, running;
@@ -174,8 +175,10 @@ static uint64_t look(void *arg, struct wf_fabric *f)
     struct job *j = arg;
     struct wf_err err;
 
-    while (wf_captures_take_error(j->captures, &err))
+    while (wf_captures_take_error(j->captures, &err)) {
         wf_cmd_fail("replay", WF_EXIT_ENVIRONMENT, &err);
+        j->capture_failed = true;
+    }
     if (!j->o.expect)
         return WF_TIME_NEVER;
     wf_fabric_settle(f);
@@ -223,7 +226,7 @@ static enum wf_exit verdict(const struct job *j)
     if (j->end == WF_RUN_TIME_LIMIT ||
         (j->o.expect && wf_expects_count(&j->s.expects, WF_VERDICT_FAIL)))
         return WF_EXIT_EXPECTATION;
-    return WF_EXIT_PASS;
+    return j->capture_failed ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
 }
 
 static void say_what_went_wrong(const struct job *j)

@@ -150,13 +150,15 @@ static int write_junit(const struct options *o, const struct wf_report *rep,
     return rc;
 }
 
-static int exit_code(const struct wf_report *rep)
+static int exit_code(const struct wf_session *s, const struct wf_report *rep)
 {
     if (rep->broken)
         return WF_EXIT_INVARIANT;
     if (rep->end == WF_RUN_STOPPED && wf_cmd_stop)
         return WF_EXIT_INTERRUPTED;
-    return wf_report_failed(rep) ? WF_EXIT_EXPECTATION : WF_EXIT_PASS;
+    if (wf_report_failed(rep))
+        return WF_EXIT_EXPECTATION;
+    return s->capture_failed ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
 }
 
 static bool wants_text(const struct options *o)
@@ -198,7 +200,7 @@ static int run_once(const struct options *o, struct wf_session *s, uint64_t seed
     rep.wall_ns = wf_wall_ns() - start_ns;
     wf_report_end(&rep);
     wf_session_list_captures(s, &rep);
-    rc = exit_code(&rep);
+    rc = exit_code(s, &rep);
     if (o->json)
         json_array_append_new(all, wf_report_json(&rep));
     if (wants_text(o))
@@ -256,7 +258,8 @@ static int run_seeds(const struct options *o, struct wf_session *s)
         worst = judge_runs(o, scen, &all, worst);
     whole = scen->opts.repeat.seeds > 1 ? wf_report_runs_json(&all, json_incref(json))
                                         : json_incref(json_array_get(json, 0));
-    if (o->json && whole && ran(worst) && write_json(o, whole, &err))
+    if (o->json && whole && (ran(worst) || scen->opts.repeat.seeds == 1) &&
+        write_json(o, whole, &err))
         worst = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     json_decref(whole);
     json_decref(json);

@@ -15,15 +15,23 @@ static void say(void *arg, const char *text)
     fprintf(stderr, "weft %s: %s\n", s->command, text);
 }
 
+static void say_capture_errors(struct wf_session *s)
+{
+    struct wf_err err;
+
+    while (s->captures && wf_captures_take_error(s->captures, &err)) {
+        wf_cmd_fail(s->command, WF_EXIT_ENVIRONMENT, &err);
+        s->capture_failed = true;
+    }
+}
+
 static uint64_t look(void *arg, struct wf_fabric *f)
 {
     struct wf_session *s = arg;
-    struct wf_err err;
 
     wf_fabric_settle(f);
     wf_expects_step(&s->scen->expects, f->lc->now_ps);
-    while (s->captures && wf_captures_take_error(s->captures, &err))
-        say(s, err.msg);
+    say_capture_errors(s);
     return wf_expects_next(&s->scen->expects, f->lc->now_ps);
 }
 
@@ -75,6 +83,7 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
     struct wf_fabric_opts opts;
     int rc;
 
+    s->capture_failed = false;
     prepare_opts(s, &opts);
     rc = wf_fabric_build(&s->f, &s->scen->desc, &opts, err);
     if (rc)
@@ -127,6 +136,7 @@ void wf_session_list_captures(struct wf_session *s, struct wf_report *rep)
     if (!s->captures)
         return;
     wf_captures_stop(s->captures);
+    say_capture_errors(s);
     files = WF_ARENA_ARRAY(&rep->arena, const char *, s->scen->n_captures + 1);
     while (n < s->scen->n_captures && wf_captures_file(s->captures, n, &path, &counts))
         files[n++] = wf_arena_strdup(&rep->arena, path);

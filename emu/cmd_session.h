@@ -22,6 +22,7 @@ struct wf_session {
     struct wf_run loop;
     struct wf_edges edges;
     struct wf_captures *captures;
+    bool capture_failed; /* a file could not be written to its end */
     struct wf_ctl *ctl;
     struct wf_ctl_fabric ctl_fabric;
 };

@@ -80,7 +80,7 @@ static int unknown(const char *word)
     return WF_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
     if (argc < 2) {
         help(stderr);
@@ -98,4 +98,16 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].fn(argc - 1, argv + 1);
     return unknown(argv[1]);
+}
+
+/* What could not be printed, to a full disk for example, is no success. */
+int main(int argc, char **argv)
+{
+    int rc = command(argc, argv);
+
+    if ((fflush(stdout) || ferror(stdout)) && rc == WF_EXIT_PASS) {
+        fprintf(stderr, "weft: cannot write to the standard output\n");
+        rc = WF_EXIT_ENVIRONMENT;
+    }
+    return rc;
 }

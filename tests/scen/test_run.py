@@ -220,6 +220,23 @@ class Run(unittest.TestCase):
             self.assertIn("stopped", out)
         self.assertEqual(weft("show", "ports", "-i", name)[0], 3)
 
+    def test_a_full_standard_output_is_no_success(self):
+        incast = os.path.join(SOURCE, "scenarios", "incast.yaml")
+        for command in (["run", "--no-capture", incast], ["check", "--explain", incast], ["--help"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                run = subprocess.run([WEFT, *command], stdout=full, stderr=subprocess.PIPE,
+                                     text=True, timeout=100, check=False)
+            self.assertEqual(run.returncode, 3, command)
+            self.assertIn("cannot write to the standard output", run.stderr)
+
+    def test_a_capture_on_a_full_disk_is_told_and_no_success(self):
+        text = TWO + FLOW + "capture: [{at: 'leaf0:p0', file: /dev/full}]\n"
+        for live in ((), ("--live",)):
+            code, out, err = weft("run", "--json", "-", *live, "-", text=text)
+            self.assertEqual(code, 3, err)
+            self.assertEqual(err.count("/dev/full: the capture ends after"), 1, err)
+            self.assertGreater(json.loads(out)["capture_lost_packets"], 0)
+
     def test_wrong_use(self):
         for args, code, part in (
                 (["run"], 2, "no scenario given"),
