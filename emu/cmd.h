@@ -7,6 +7,7 @@
 #define WEFT_CMD_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -32,8 +33,9 @@ int wf_cmd_show(int argc, char **argv);
 /* Print "weft COMMAND: <error>" and return the code. */
 int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err);
 /* Start EAL with `bytes` for packets, without hugepages, leaving nothing behind. Once a process.
- * `fast`: use hugepages. 0 or -errno and *err. */
-int wf_cmd_eal(uint64_t bytes, int fast, struct wf_err *err);
+ * fast: use hugepages. pci: devices of the PCI bus can be plugged in by name. 0 or -errno and *err.
+ */
+int wf_cmd_eal(uint64_t bytes, bool fast, bool pci, struct wf_err *err);
 void wf_cmd_eal_end(void);
 /* Set by SIGINT and SIGTERM once installed. */
 extern volatile sig_atomic_t wf_cmd_stop;

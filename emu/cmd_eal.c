@@ -35,10 +35,10 @@ static void lcore_map(char *buf, size_t len)
         snprintf(buf + used, len - used, ")");
 }
 
-int wf_cmd_eal(uint64_t bytes, int fast, struct wf_err *err)
+int wf_cmd_eal(uint64_t bytes, bool fast, bool pci, struct wf_err *err)
 {
     static char lcores[4096], prefix[32], mem[16];
-    char *argv[16];
+    char *argv[18];
     int argc = 0;
 
     lcore_map(lcores, sizeof(lcores));
@@ -49,7 +49,12 @@ int wf_cmd_eal(uint64_t bytes, int fast, struct wf_err *err)
     argv[argc++] = lcores;
     argv[argc++] = "--file-prefix";
     argv[argc++] = prefix;
-    argv[argc++] = "--no-pci";
+    if (pci) { /* allow an address that no device has: none is taken but those plugged in by name */
+        argv[argc++] = "-a";
+        argv[argc++] = "ffff:ff:1f.7";
+    } else {
+        argv[argc++] = "--no-pci";
+    }
     argv[argc++] = "--no-telemetry";
     argv[argc++] = "--log-level=*:error";
     argv[argc++] = fast ? "--in-memory" : "--no-huge";

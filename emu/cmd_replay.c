@@ -141,7 +141,7 @@ static int build(struct job *j, enum wf_exit *code)
     int rc;
 
     *code = WF_EXIT_ENVIRONMENT;
-    rc = wf_cmd_eal(wf_fabric_memory(&j->s.desc, &opts), 0, &j->err);
+    rc = wf_cmd_eal(wf_fabric_memory(&j->s.desc, &opts), false, false, &j->err);
     if (rc < 0)
         return rc;
     j->eal = true;

@@ -290,7 +290,7 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen)
         return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     if (o->live)
         s.instance = &in;
-    if (wf_cmd_eal(wf_session_memory(&s), o->hugepages, &err)) {
+    if (wf_cmd_eal(wf_session_memory(&s), o->hugepages, wf_session_wants_pci(&s), &err)) {
         rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     } else {
         wf_cmd_catch_signals();

@@ -52,6 +52,15 @@ uint64_t wf_session_memory(const struct wf_session *s)
     return wf_fabric_memory(&s->scen->desc, &opts);
 }
 
+bool wf_session_wants_pci(const struct wf_session *s)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->scen->desc.n_hosts && s->live; i++)
+        any |= s->scen->desc.hosts[i].cfg.attach.type == WF_ATTACH_ETHDEV;
+    return any;
+}
+
 static int capture_at(struct wf_session *s, const struct wf_capture_cfg *cfg, struct wf_err *err)
 {
     int rc = 0;

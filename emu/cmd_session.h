@@ -29,6 +29,8 @@ struct wf_session {
 
 /* Bytes for EAL, before it is there. */
 uint64_t wf_session_memory(const struct wf_session *s);
+/* Whether an attachment may be a device of the PCI bus. */
+bool wf_session_wants_pci(const struct wf_session *s);
 /* Build the fabric, bind the expectations, open captures and attachments; the loop is ready but for
  * pollers of others. WF_EXIT_PASS, or the exit code and *err. Close it in either case. */
 enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err);
