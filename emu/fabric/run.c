@@ -37,8 +37,8 @@ static unsigned poll_all(struct wf_run *r, uint64_t *next_ns)
 static void set_stop(struct wf_run *r)
 {
     struct wf_lcore *lc = r->f->lc;
-    uint64_t limit =
-        r->f->desc->duration_ps == WF_KEY_AUTO ? r->f->desc->time_limit_ps : WF_TIME_NEVER;
+    bool limited = r->f->desc->duration_ps == WF_KEY_AUTO && !r->open_ended;
+    uint64_t limit = limited ? r->f->desc->time_limit_ps : WF_TIME_NEVER;
     uint64_t next = wf_wheel_next_ps(&lc->wheel);
     uint64_t from = next > lc->now_ps ? next : lc->now_ps;
 

@@ -72,6 +72,37 @@ static void a_run_that_is_not_done_by_its_limit_says_so(void **state)
     wf_fabric_free(f);
 }
 
+static sig_atomic_t enough;
+
+static uint64_t stop_when_down(void *arg, struct wf_fabric *f)
+{
+    enough = !f->links[0].up;
+    return WF_TIME_NEVER;
+}
+
+/* A lab has no time limit: an event behind the scenario's runs at its time. */
+static void an_open_ended_run_goes_on_behind_the_limit(void **state)
+{
+    struct wf_desc_step late = {.at_ps = 2 * WF_PS_PER_MS, .action = WF_DO_LINK_DOWN};
+    struct wf_fabric *f;
+    struct wf_run r;
+
+    star(2);
+    desc.steps = &late;
+    desc.n_steps = 1;
+    f = wft_build(&desc);
+    f->lc->clock.paced = true;
+    wf_run_init(&r, f);
+    r.open_ended = true;
+    r.stop = &enough;
+    r.look = stop_when_down;
+    enough = 0;
+    assert_int_equal(wf_run_loop(&r), WF_RUN_STOPPED);
+    assert_true(f->lc->now_ps >= 2 * WF_PS_PER_MS);
+    wf_run_fini(&r);
+    wf_fabric_free(f);
+}
+
 static void a_duration_is_kept_to_the_picosecond(void **state)
 {
     struct wf_fabric *f;
@@ -211,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_ends_when_nothing_is_left),
         cmocka_unit_test(a_run_that_is_not_done_by_its_limit_says_so),
+        cmocka_unit_test(an_open_ended_run_goes_on_behind_the_limit),
         cmocka_unit_test(a_duration_is_kept_to_the_picosecond),
         cmocka_unit_test(a_stop_ends_it_at_once),
         cmocka_unit_test(looks_come_in_time_and_change_nothing),
