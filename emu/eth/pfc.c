@@ -175,10 +175,12 @@ static void refresh_event(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_pfc_port *pfc = WF_CONTAINER_OF(ev, struct wf_pfc_port, refresh);
 
-    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
-        if (pfc->xoff_sent & 1u << prio)
-            pfc->port->prio_ctr[prio][WF_PRIO_REFRESH_TX]++;
-    send(pfc, pfc->xoff_sent, pfc->cfg.quanta);
+    if (!pfc->port->control.count) { /* what still waits to be sent is as good */
+        for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+            if (pfc->xoff_sent & 1u << prio)
+                pfc->port->prio_ctr[prio][WF_PRIO_REFRESH_TX]++;
+        send(pfc, pfc->xoff_sent, pfc->cfg.quanta);
+    }
     refresh_later(pfc);
 }
 

@@ -51,7 +51,7 @@ struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)
     struct wf_pkt *pkt;
 
     if (!m || room > WF_FULL_ROOM) {
-        net->out_of_buffers = !m;
+        net->out_of_buffers |= !m;
         rte_pktmbuf_free(m);
         return NULL;
     }

@@ -7,19 +7,20 @@
 #define PG(field)    offsetof(struct wf_pg_cfg, field)
 #define QUEUE(field) offsetof(struct wf_queue_cfg, field)
 #define ROW(field)   offsetof(struct wf_switch_cfg, field)
+#define BYTES_MAX    (1ull << 40) /* so that sums and ECN's products stay exact */
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
 static const struct wf_key pg_rows[] = {
     {"lossless", WF_KEY_BOOL, PG(lossless), "false", .doc = "Pause the peer instead of dropping."},
-    {"xoff", WF_KEY_BYTES, PG(xoff_bytes), "200kB",
+    {"xoff", WF_KEY_BYTES, PG(xoff_bytes), "200kB", 0, BYTES_MAX,
      .doc = "Lossless: XOFF is sent when the group holds more than this at a port.",
      .source = "assumed"},
-    {"xon", WF_KEY_BYTES, PG(xon_bytes), "auto", .may_auto = true,
+    {"xon", WF_KEY_BYTES, PG(xon_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
      .doc = "Lossless: XON is sent when the group is back at this; auto: xoff less two frames."},
-    {"headroom", WF_KEY_BYTES, PG(headroom_bytes), "auto", .may_auto = true,
+    {"headroom", WF_KEY_BYTES, PG(headroom_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
      .doc = "Lossless: bytes above xoff for what is still on its way.",
      .source = "auto: the bound of 802.1Q annex N for this link"},
-    {"limit", WF_KEY_BYTES, PG(limit_bytes), "4MB",
+    {"limit", WF_KEY_BYTES, PG(limit_bytes), "4MB", 0, BYTES_MAX,
      .doc = "Lossy: most bytes that the group holds at a port.", .source = "assumed"},
 };
 
@@ -39,16 +40,16 @@ static const struct wf_key queue_rows[] = {
      .doc = "Strict queues go before all others, the highest first."},
     {"weight", WF_KEY_UINT, QUEUE(weight), "10", 1, 1000, .doc = "Share among the DWRR queues."},
     {"ecn", WF_KEY_BOOL, QUEUE(ecn.enable), "false", .doc = "Mark CE between kmin and kmax."},
-    {"kmin", WF_KEY_BYTES, QUEUE(ecn.kmin_bytes), "150kB",
+    {"kmin", WF_KEY_BYTES, QUEUE(ecn.kmin_bytes), "150kB", 0, BYTES_MAX,
      .doc = "No packet is marked while the queue is shorter.", .source = "Cumulus RoCE default"},
-    {"kmax", WF_KEY_BYTES, QUEUE(ecn.kmax_bytes), "1500kB",
+    {"kmax", WF_KEY_BYTES, QUEUE(ecn.kmax_bytes), "1500kB", 0, BYTES_MAX,
      .doc = "Every packet is marked from this length on.", .source = "Cumulus RoCE default"},
     {"pmax", WF_KEY_PERCENT, QUEUE(ecn.pmax_ppm), "100%",
      .doc = "Probability of a mark just below kmax.", .source = "assumed"},
     {"mark_at", WF_KEY_ENUM, QUEUE(mark_at), "dequeue", .names = mark_names,
      .doc = "Which length counts: the bytes left behind a packet that leaves, or those ahead of "
             "one that comes."},
-    {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB",
+    {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB", 0, BYTES_MAX,
      .doc = "Lossy packets that would make the queue longer are dropped.", .source = "assumed"},
 };
 
@@ -73,8 +74,8 @@ static const struct wf_key rows[] = {
     {"latency", WF_KEY_TIME, ROW(latency_ps), "500ns", 0, WF_PS_PER_S,
      .doc = "From the last bit in (cut-through: the headers) to the first bit out.",
      .source = "assumed"},
-    {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB", .doc = "Packet buffer of the whole switch.",
-     .source = "assumed"},
+    {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB", 0, BYTES_MAX,
+     .doc = "Packet buffer of the whole switch.", .source = "assumed"},
     {"trust", WF_KEY_ENUM, ROW(trust), "dscp", .names = trust_names,
      .doc = "What decides a packet's traffic class."},
     {"dscp_to_tc", WF_KEY_MAP, ROW(dscp_to_tc), "d: d / 8", .max = 7, .count = 64,

@@ -82,6 +82,25 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
     return WF_NEXT;
 }
 
+/* Whether some group of the port still wants this priority of the peer stopped. */
+static bool wants_pause(const struct wf_switch *sw, const struct wf_port *port, uint8_t prio)
+{
+    for (unsigned g = 0; g < WF_PGS; g++)
+        if (sw->pg[port->index][g].xoff && sw->pg[port->index][g].prio == prio)
+            return true;
+    return false;
+}
+
+/* A link that went down forgot its pauses; what is still full asks for them again. */
+void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+
+    for (unsigned prio = 0; prio < WF_PRIOS && up; prio++)
+        if (wants_pause(sw, port, (uint8_t)prio))
+            wf_pfc_xoff(port, prio);
+}
+
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
 {
     struct wf_pg *pg = pg_of(sw, pkt);
@@ -95,7 +114,8 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
         return;
     pg->xoff = false;
     pg->blame[pg->blamed].paused_ps += wf_now(pkt->port) - pg->xoff_at_ps;
-    wf_pfc_xon(pkt->port, pg->prio);
+    if (!wants_pause(sw, pkt->port, pg->prio))
+        wf_pfc_xon(pkt->port, pg->prio);
 }
 
 void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,

@@ -31,26 +31,28 @@ static bool speaks_for(const struct wf_switch *sw, const struct wf_port *in,
     return target && target->sw != sw->sw;
 }
 
-/* Send a frame of ours back out of the port that the request came by. */
+/* Our frame goes back out of the port that the request came by, in the request's own buffer; when
+ * the asker does not take its answers, no more of them wait than this. */
+enum { ANSWERS_MAX = 1024 };
+
 static enum wf_step answer(struct wf_switch *sw, struct wf_visit *v, const uint8_t *frame,
                            uint32_t len)
 {
-    struct wf_net *net = sw->node.net;
-    struct wf_pkt *pkt = wf_pkt_new(net, len);
+    struct wf_pkt *pkt = v->pkt;
+    uint8_t queue = pkt->queue, prio = pkt->prio;
 
-    if (pkt) {
-        memcpy(wf_pkt_hdr_rw(pkt), frame, len);
-        pkt->frame_len = len + WF_FCS_LEN < WF_FRAME_MIN ? WF_FRAME_MIN : len + WF_FCS_LEN;
-        pkt->payload = WF_PAYLOAD_NONE; /* what pads it to the minimum is zeros */
-        pkt->port = v->in;
-        pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
-        pkt->queue = v->pkt->queue;
-        pkt->prio = v->pkt->prio;
-        pkt->ready_ps = wf_now(v->in) + sw->cfg.latency_ps;
-        wf_pkt_generated(net, pkt);
-        wf_port_enqueue(v->in, pkt);
-    }
-    wf_pkt_consume(net, v->pkt);
+    if (v->in->q[queue].fifo.count >= ANSWERS_MAX)
+        return wf_switch_drop(v, WF_DROP_EGRESS_FULL);
+    wf_pkt_answer(sw->node.net, pkt, len);
+    memcpy(wf_pkt_hdr_rw(pkt), frame, len);
+    pkt->frame_len = len + WF_FCS_LEN < WF_FRAME_MIN ? WF_FRAME_MIN : len + WF_FCS_LEN;
+    pkt->payload = WF_PAYLOAD_NONE; /* what pads it to the minimum is zeros */
+    pkt->port = v->in;
+    pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
+    pkt->queue = queue;
+    pkt->prio = prio;
+    pkt->ready_ps = wf_now(v->in) + sw->cfg.latency_ps;
+    wf_port_enqueue(v->in, pkt);
     return WF_DONE;
 }
 
@@ -80,7 +82,8 @@ static enum wf_step nd(struct wf_switch *sw, struct wf_visit *v)
     struct wf_nd ns;
 
     wf_rd_skip(&r, v->pkt->p.l4_off);
-    if (v->pkt->p.icmp_type != WF_ND_SOLICIT || !v->pkt->p.l4_off || wf_nd_get(&r, &ns) ||
+    if (!(v->pkt->p.flags & WF_P_IP6) || v->pkt->p.ttl != 255 || /* RFC 4861 7.1.1 */
+        v->pkt->p.icmp_type != WF_ND_SOLICIT || !v->pkt->p.l4_off || wf_nd_get(&r, &ns) ||
         !memcmp(wf_parsed_src6(b, &v->pkt->p), zero16, 16) || /* duplicate address detection */
         !speaks_for(sw, v->in, wf_addr_by_ip6(sw->addr, ns.target), ns.target, 16))
         return WF_NEXT;

@@ -124,6 +124,7 @@ const struct wf_node_ops wf_switch_ops = {
     .rx = switch_rx,
     .dequeued = switch_dequeued,
     .dropped = switch_dropped,
+    .link_changed = wf_switch_link_changed,
     .ready = wf_switch_ready,
     .counters = wf_switch_counters,
 };

@@ -83,6 +83,7 @@ enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
 /* mmu.c */
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
+void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up);
 void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
                     enum wf_mark_at at);
 

@@ -721,6 +721,117 @@ static void pause_tree_names_root_and_victim(void **state)
     wf_fabric_free(f);
 }
 
+/* A group that is still full when its link comes back asks for its pause again: else the peer runs
+ * into the headroom. */
+static void a_flap_does_not_lose_the_pause(void **state)
+{
+    struct wf_fabric *f;
+    struct wf_switch *sw;
+    uint64_t xoffs;
+
+    leaf_spine(1, 0, 2);
+    every_switch(lossless_3);
+    every_switch(no_response_delay);
+    f = wft_build(&desc);
+    sw = (struct wf_switch *)wf_fabric_switch(f, 0);
+    pfc_frame(f, 1, 1 << 3, 65535); /* the sink stops the switch for 335 us */
+    burst(f, 0, 1, 26, 1024, 100);
+    wft_run(f, 50 * US);
+    xoffs = sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX];
+    assert_true(sw->pg[0][3].xoff);
+    wf_fabric_link_set(f, sw->node.ports[0].link, false);
+    wft_run(f, 60 * US);
+    wf_fabric_link_set(f, sw->node.ports[0].link, true);
+    burst(f, 0, 1, 26, 1024, 500);
+    wft_run(f, WF_TIME_NEVER);
+    assert_true(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX] > xoffs);
+    assert_int_equal(f->net.ctr[WF_FABRIC_LOSSLESS_DROPS], 0);
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
+static void groups_3_and_4_share_priority_3(struct wf_switch_cfg *c)
+{
+    lossless_3(c);
+    c->pg[4] = c->pg[3];
+    c->pg_to_pfc_priority[4] = 3;
+    c->pfc.response_ps = 0;
+}
+
+/* Two groups that pause the same priority: the first to drain must not let the peer go on. */
+static void xon_waits_for_all_groups_of_the_priority(void **state)
+{
+    struct wf_fabric *f;
+    struct wf_port *port;
+
+    leaf_spine(1, 0, 2);
+    every_switch(groups_3_and_4_share_priority_3);
+    f = wft_build(&desc);
+    port = &wf_fabric_switch(f, 0)->ports[0];
+    pfc_frame(f, 1, 1 << 3 | 1 << 4, 65535);
+    burst(f, 0, 1, 26, 1024, 25);
+    burst(f, 0, 1, 34, 1024, 25);
+    wft_run(f, 50 * US);
+    assert_int_equal(port->prio_ctr[3][WF_PRIO_XOFF_TX], 1); /* one pause, for both */
+    pfc_frame(f, 1, 1 << 3, 0);                              /* group 3 drains */
+    wft_run(f, 100 * US);
+    assert_int_equal(port->prio_ctr[3][WF_PRIO_XON_TX], 0);
+    pfc_frame(f, 1, 1 << 4, 0);
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(port->prio_ctr[3][WF_PRIO_XON_TX], 1);
+    assert_int_equal(wft_probe(f, 1)->n_seen, 50);
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
+static void quantum_1(struct wf_switch_cfg *c)
+{
+    lossless_3(c);
+    c->pfc.quanta = 1;
+    c->pfc.response_ps = 0;
+}
+
+/* Quanta shorter than a PFC frame: refreshes don't pile up in front of the port. */
+static void the_shortest_quanta_exhaust_nothing(void **state)
+{
+    struct wf_fabric *f;
+
+    leaf_spine(1, 0, 2);
+    every_switch(quantum_1);
+    f = wft_build(&desc);
+    pfc_frame(f, 1, 1 << 3, 65535);
+    burst(f, 0, 1, 26, 1024, 30);
+    wft_run(f, 300 * US);
+    assert_true(wf_fabric_switch(f, 0)->ports[0].control.count <= 1);
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(wft_probe(f, 1)->n_seen, 30);
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
+/* A host that asks and asks, and lets no answer out: the switch keeps a bounded number of them. */
+static void arp_answers_do_not_pile_up(void **state)
+{
+    struct wf_fabric *f;
+    struct wf_node *leaf;
+    uint8_t buf[60];
+
+    leaf_spine(2, 1, 1);
+    every_switch(no_response_delay);
+    f = wft_build(&desc);
+    leaf = wf_fabric_switch(f, 0);
+    arp_request(buf, &desc.hosts[0].cfg, desc.hosts[0].cfg.gateway.addr + 12);
+    pfc_frame(f, 0, 0xff, 65535);
+    for (unsigned i = 0; i < 3000; i++) {
+        wft_send(f, 0, f->lc->now_ps, 0, buf, 60, 60);
+        wft_run(f, f->lc->now_ps + 100 * NS);
+    }
+    assert_int_equal(leaf->ports[0].q[0].fifo.count, 1024);
+    assert_true(leaf->ports[0].drops[WF_DROP_EGRESS_FULL] > 1000);
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -746,6 +857,10 @@ int main(void)
         cmocka_unit_test(rate_changes_between_frames),
         cmocka_unit_test(all_opcodes_pass_untouched),
         cmocka_unit_test(pause_tree_names_root_and_victim),
+        cmocka_unit_test(a_flap_does_not_lose_the_pause),
+        cmocka_unit_test(xon_waits_for_all_groups_of_the_priority),
+        cmocka_unit_test(the_shortest_quanta_exhaust_nothing),
+        cmocka_unit_test(arp_answers_do_not_pile_up),
         cmocka_unit_test(digest_is_a_function_of_scenario_and_seed),
     };
 
