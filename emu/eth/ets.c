@@ -18,12 +18,8 @@ static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
 /* One turn of DWRR over the eligible queues: the place moves on when a deficit is used up. */
 static int pick_dwrr(struct wf_port *port, uint32_t eligible)
 {
-    if (eligible == port->occupied && !(eligible & (eligible - 1))) {
-        int only = __builtin_ctz(eligible); /* the usual case: turns would change nothing */
-
-        port->q[only].deficit = 0;
-        return only;
-    }
+    if (eligible == port->occupied && !(eligible & (eligible - 1)))
+        return __builtin_ctz(eligible); /* the usual case: turns would change nothing */
     for (;;) {
         unsigned qi = port->sched_at;
         struct wf_queue *q = &port->q[qi];
@@ -36,8 +32,6 @@ static int pick_dwrr(struct wf_port *port, uint32_t eligible)
                 return (int)qi;
             }
             q->deficit += q->quantum;
-        } else if (!(port->occupied & 1u << qi)) {
-            q->deficit = 0; /* an empty queue saves nothing up */
         }
         port->sched_at = (qi + 1) % WF_QUEUES;
     }

@@ -54,10 +54,20 @@ static void hold_set(struct wf_hold *p, uint64_t now, uint64_t from, uint64_t un
 
 static uint64_t pfc_may_send(const struct wf_port *port, unsigned class, uint32_t bytes)
 {
-    const struct wf_hold *p = &wf_pfc_of(port)->queue[class];
-    uint64_t now = wf_now(port);
+    const struct wf_pfc_port *pfc = wf_pfc_of(port);
+    uint64_t now = wf_now(port), until = now;
 
-    return now >= p->from_ps && now < p->until_ps ? p->until_ps : now;
+    if (now < pfc->queue[class].from_ps || now >= pfc->queue[class].until_ps)
+        return now;
+    /* two pauses of one queue may leave a gap between them */
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+        const struct wf_hold *p = &pfc->prio[prio];
+
+        if (pfc->queue_of_prio[prio] == class && now >= p->from_ps && now < p->until_ps &&
+            p->until_ps > until)
+            until = p->until_ps;
+    }
+    return until;
 }
 
 static void pfc_on_tx(struct wf_port *port, unsigned class, const struct wf_pkt *pkt)
@@ -161,27 +171,38 @@ static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
 
 static void refresh_event(struct wf_lcore *lc, struct wf_event *ev);
 
-static void refresh_later(struct wf_pfc_port *pfc)
+static void refresh_at(struct wf_pfc_port *pfc, uint64_t t_ps)
 {
     struct wf_port *port = pfc->port;
-    uint64_t t = wf_now(port) + wf_pfc_quanta_ps(port, pfc->cfg.quanta) / 2;
 
     if (!wf_event_pending(&pfc->refresh))
-        wf_lcore_schedule(port->node->net->lc, &pfc->refresh, t,
+        wf_lcore_schedule(port->node->net->lc, &pfc->refresh, t_ps,
                           wf_event_key(port->entity, WF_EV_PFC, port->seq++), refresh_event);
+}
+
+static void refresh_later(struct wf_pfc_port *pfc)
+{
+    refresh_at(pfc, wf_now(pfc->port) + wf_pfc_quanta_ps(pfc->port, pfc->cfg.quanta) / 2);
+}
+
+static void refresh_now(struct wf_pfc_port *pfc)
+{
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+        if (pfc->xoff_sent & 1u << prio)
+            pfc->port->prio_ctr[prio][WF_PRIO_REFRESH_TX]++;
+    send(pfc, pfc->xoff_sent, pfc->cfg.quanta);
+    refresh_later(pfc);
 }
 
 static void refresh_event(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_pfc_port *pfc = WF_CONTAINER_OF(ev, struct wf_pfc_port, refresh);
 
-    if (!pfc->port->control.count) { /* what still waits to be sent is as good */
-        for (unsigned prio = 0; prio < WF_PRIOS; prio++)
-            if (pfc->xoff_sent & 1u << prio)
-                pfc->port->prio_ctr[prio][WF_PRIO_REFRESH_TX]++;
-        send(pfc, pfc->xoff_sent, pfc->cfg.quanta);
-    }
-    refresh_later(pfc);
+    /* quanta may be shorter than a PFC frame: frames that wait would pile up */
+    if (pfc->port->control.count && pfc->port->busy_until_ps > lc->now_ps)
+        refresh_at(pfc, pfc->port->busy_until_ps);
+    else
+        refresh_now(pfc);
 }
 
 void wf_pfc_xoff(struct wf_port *port, unsigned prio)
@@ -250,6 +271,19 @@ static void pfc_link_changed(struct wf_port *port, bool up)
         hold_set(&pfc->queue[queue], now, now, now);
 }
 
+static void pfc_link_known(struct wf_port *port)
+{
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
+
+    pfc->response_ps = pfc->cfg.response_ps == WF_KEY_AUTO
+                           ? wf_pfc_response_ps(port->link->cfg.rate_bps)
+                           : pfc->cfg.response_ps;
+    if (!wf_event_pending(&pfc->refresh))
+        return;
+    wf_lcore_cancel(port->node->net->lc, &pfc->refresh); /* its period was the old rate's */
+    refresh_now(pfc);
+}
+
 const struct wf_ll_ops wf_pfc_ops = {
     .may_send = pfc_may_send,
     .on_tx = pfc_on_tx,
@@ -257,6 +291,7 @@ const struct wf_ll_ops wf_pfc_ops = {
     .paused_ps = pfc_paused_ps,
     .settle = pfc_settle,
     .link_changed = pfc_link_changed,
+    .link_known = pfc_link_known,
 };
 
 void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,
@@ -266,9 +301,6 @@ void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,
 
     pfc->port = port;
     pfc->cfg = *cfg;
-    pfc->response_ps = cfg->response_ps == WF_KEY_AUTO
-                           ? wf_pfc_response_ps(port->link->cfg.rate_bps)
-                           : cfg->response_ps;
     memcpy(pfc->queue_of_prio, queue_of_prio, WF_PRIOS);
     port->ll = pfc;
     port->ll_ops = &wf_pfc_ops;

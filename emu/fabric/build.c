@@ -317,6 +317,8 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
     }
     for (uint32_t i = 0; i < f->n_nodes; i++)
         f->nodes[i]->ops->ready(f->nodes[i], &f->arena);
+    for (uint32_t i = 0; i < d->n_links; i++)
+        wf_link_tell(&f->links[i]);
     for (uint32_t i = 0; i < d->n_flows; i++)
         wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
                          (struct wf_host *)wf_fabric_host(f, d->flows[i].to), d->flows[i].name,

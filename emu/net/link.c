@@ -29,13 +29,10 @@ const struct wf_keyset wf_link_keys = {
 
 void wf_link_set(struct wf_link *link, bool up)
 {
-    struct wf_lcore *lc = link->ends[0]->node->net->lc;
-
     if (link->up == up)
         return;
     link->up = up;
-    if (!up)
-        link->last_down_ps = lc->now_ps;
+    link->downs += !up;
     for (int i = 0; i < 2; i++)
         wf_port_link_changed(link->ends[i], up);
 }
@@ -45,4 +42,14 @@ void wf_link_set_rate(struct wf_link *link, uint64_t rate_bps)
     link->cfg.rate_bps = rate_bps;
     for (int i = 0; i < 2; i++)
         wf_txclock_init(&link->ends[i]->tx, rate_bps);
+    wf_link_tell(link);
+}
+
+void wf_link_tell(struct wf_link *link)
+{
+    for (int i = 0; i < 2; i++)
+        link->ends[i]->ll_ops->link_known(link->ends[i]);
+    for (int i = 0; i < 2; i++)
+        if (link->ends[i]->node->ops->link_known)
+            link->ends[i]->node->ops->link_known(link->ends[i]->node, link->ends[i]);
 }

@@ -32,15 +32,17 @@ struct wf_link {
     struct wf_link_cfg cfg;
     struct wf_port *ends[2];
     bool up;
-    uint64_t last_down_ps; /* a frame on the wire then is lost */
+    uint32_t downs; /* times it went down: a frame sent before the last of them is lost */
     struct wf_prng prng;
 };
 
 /* Take a link down or up now; both ports are told. Queued frames of a dead port are dropped. */
 void wf_link_set(struct wf_link *link, bool up);
 
-/* Another rate for frames whose transmission begins from now on. Thresholds and headroom stay as
- * they were computed for the first rate. */
+/* Another rate for frames whose transmission begins from now on. What was computed from the rate
+ * (response time, headroom) follows; thresholds stay. */
 void wf_link_set_rate(struct wf_link *link, uint64_t rate_bps);
+/* Tell both ends what the link is: first their link layers, then their nodes. */
+void wf_link_tell(struct wf_link *link);
 
 #endif

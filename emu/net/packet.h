@@ -58,6 +58,7 @@ struct wf_pkt {
     uint64_t cookie;    /* of whoever made it: replay's record number */
     uint32_t flow_hash; /* of addresses, protocol, ports: ECMP */
     uint32_t frame_len;
+    uint32_t link_downs;  /* the link's when it was sent */
     uint32_t depth_bytes; /* bytes ahead of it when it was enqueued */
     uint16_t flags;
     uint8_t payload; /* enum wf_payload */

@@ -19,6 +19,7 @@ static void to_link(struct wf_port *port, struct wf_pkt *pkt, uint64_t start_ps)
     uint64_t gap = wf_txclock_span(&port->tx, (WF_WIRE_OVERHEAD - WF_WIRE_PREAMBLE) * 8);
 
     pkt->port = peer;
+    pkt->link_downs = port->link->downs;
     pkt->first_bit_ps = start_ps + delay;
     pkt->last_bit_ps = port->busy_until_ps - gap + delay;
     t = pkt->last_bit_ps;
@@ -84,8 +85,10 @@ static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
     q->ctr[WF_QUEUE_TX_FRAMES]++;
     q->ctr[WF_QUEUE_TX_BYTES] += pkt->frame_len;
-    if (!q->fifo.count)
+    if (!q->fifo.count) {
         port->occupied &= ~(1u << qi);
+        q->deficit = 0; /* an empty queue saves nothing up */
+    }
     port->prio_ctr[pkt->prio][WF_PRIO_TX_FRAMES]++;
     port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += pkt->frame_len;
     if (port->node->ops->dequeued)
@@ -178,8 +181,7 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
     struct wf_link *link = port->link;
 
     port->node->net->ctr[WF_FABRIC_LINK_HOPS]++;
-    if (!link->up ||
-        (link->last_down_ps && link->last_down_ps >= pkt->first_bit_ps - link->cfg.delay_ps)) {
+    if (!link->up || link->downs != pkt->link_downs) {
         port->rx_lost++;
         wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         return;

@@ -47,6 +47,8 @@ struct wf_ll_ops {
     /* Bring time counters up to now before somebody reads them. */
     void (*settle)(struct wf_port *port);
     void (*link_changed)(struct wf_port *port, bool up);
+    /* The link's properties are known, or others than before. */
+    void (*link_known)(struct wf_port *port);
 };
 
 /* The queue whose head goes next (ready, allowed), or -1 and in *when_ps the earliest time at
@@ -65,6 +67,9 @@ struct wf_node_ops {
     void (*dropped)(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
                     enum wf_reason why);
     void (*link_changed)(struct wf_node *node, struct wf_port *port, bool up);
+    /* After the link layers of both ends: the link's properties are known, or others than before.
+     * May be NULL. */
+    void (*link_known)(struct wf_node *node, struct wf_port *port);
     /* Its ports and links are in place: attach link layers, schedule what is to begin. */
     void (*ready)(struct wf_node *node, struct wf_arena *arena);
     /* Holders of counters besides its ports': at most max are written, all are counted. */

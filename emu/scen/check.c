@@ -30,6 +30,15 @@ static const struct wf_pfc_cfg *pfc_of(const struct wf_scenario *s, struct wf_de
     return e.is_host ? &s->desc.hosts[e.index].cfg.pfc : &s->desc.switches[e.index].cfg.pfc;
 }
 
+/* How long the peer may take to stop. */
+static uint64_t response_of(const struct wf_scenario *s, struct wf_desc_end peer,
+                            const struct wf_link_cfg *link)
+{
+    uint64_t ps = pfc_of(s, peer)->response_ps;
+
+    return ps == WF_KEY_AUTO ? wf_pfc_response_ps(link->rate_bps) : ps;
+}
+
 static bool best_effort(const struct wf_scenario *s)
 {
     return s->opts.lossless == WF_SCEN_BEST_EFFORT;
@@ -98,12 +107,10 @@ static void check_group_at(struct wf_scenario *s, const struct side *x, unsigned
     const struct wf_pg_cfg *pg = &sw->pg[g];
     const struct wf_link_cfg *link = &s->desc.links[x->link].cfg;
     const struct wf_pfc_cfg *peer = pfc_of(s, x->peer);
-    uint64_t response =
-        peer->response_ps == WF_KEY_AUTO ? wf_pfc_response_ps(link->rate_bps) : peer->response_ps;
     struct wf_pg_limits lim;
     char a[32], b[32];
 
-    wf_pg_resolve(pg, link, response, &lim);
+    wf_pg_resolve(pg, link, response_of(s, x->peer, link), &lim);
     if (lim.headroom < lim.headroom_bound)
         note_short(s, shorts, pg, g, &lim, x->port);
     if (lim.xon > lim.xoff)
@@ -146,7 +153,7 @@ static void check_buffer(struct wf_scenario *s)
                 const struct wf_pg_cfg *pg = &s->desc.switches[x.self.index].cfg.pg[g];
 
                 wf_pg_resolve(pg, &s->desc.links[i].cfg,
-                              wf_pfc_response_ps(s->desc.links[i].cfg.rate_bps), &lim);
+                              response_of(s, x.peer, &s->desc.links[i].cfg), &lim);
                 need[x.self.index] += pg->lossless ? lim.xoff + lim.headroom : 0;
             }
         }

@@ -125,6 +125,7 @@ const struct wf_node_ops wf_switch_ops = {
     .dequeued = switch_dequeued,
     .dropped = switch_dropped,
     .link_changed = wf_switch_link_changed,
+    .link_known = wf_switch_link_known,
     .ready = wf_switch_ready,
     .counters = wf_switch_counters,
 };

@@ -2,12 +2,9 @@
 #include "switch/switch.h"
 
 #include "eth/ets.h"
-#include "eth/headroom.h"
 
 static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_arena *arena)
 {
-    uint64_t response = wf_pfc_response_ps(port->link->cfg.rate_bps);
-
     port->sched = &wf_ets_ops;
     wf_pfc_attach(port, &sw->cfg.pfc, sw->cfg.pfc_priority_to_queue, arena);
     for (unsigned i = 0; i < WF_QUEUES; i++) {
@@ -20,8 +17,17 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
         pg->name = wf_arena_printf(arena, "%s.pg%u", port->name, i);
         pg->lossless = sw->cfg.pg[i].lossless;
         pg->prio = sw->cfg.pg_to_pfc_priority[i];
-        wf_pg_resolve(&sw->cfg.pg[i], &port->link->cfg, response, &pg->lim);
     }
+}
+
+/* Thresholds and headroom at this port, with the peer's own response time. */
+void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+
+    for (unsigned i = 0; i < WF_PGS; i++)
+        wf_pg_resolve(&sw->cfg.pg[i], &port->link->cfg, wf_pfc_of(port->peer)->response_ps,
+                      &sw->pg[port->index][i].lim);
 }
 
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)

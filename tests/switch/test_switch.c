@@ -721,6 +721,82 @@ static void pause_tree_names_root_and_victim(void **state)
     wf_fabric_free(f);
 }
 
+static void one_queue(struct wf_switch_cfg *c)
+{
+    c->pfc.response_ps = 10 * US;
+    c->pfc_priority_to_queue[4] = 3;
+}
+
+/* Two priorities stop one queue: in the gap between the pauses it sends. */
+static void a_gap_between_two_pauses_is_one(void **state)
+{
+    struct wf_fabric *f;
+    struct wft_probe *h;
+    uint32_t in_gap = 0;
+
+    leaf_spine(1, 0, 2);
+    every_switch(one_queue);
+    f = wft_build(&desc);
+    h = wft_probe(f, 1);
+    pfc_frame(f, 1, 1 << 3, 4000); /* arrives at 0.5 us: stops from 10.5 to 21 us */
+    burst(f, 0, 1, 26, 1024, 600);
+    wft_run(f, 18 * US);
+    pfc_frame(f, 1, 1 << 4, 4000); /* from 28.5 us */
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(h->n_seen, 600);
+    for (uint32_t i = 0; i < h->n_seen; i++)
+        in_gap += h->seen[i].t_ps > 22 * US && h->seen[i].t_ps < 28 * US;
+    assert_in_range(in_gap, 60, 70); /* 6 us of 88.48 ns */
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
+/* Down and up within one instant, at 0 too: what was on the wire is lost, what comes after is not.
+ */
+static void a_flap_in_one_instant_loses_only_what_was_sent(void **state)
+{
+    struct wf_fabric *f = wft_build(leaf_spine(1, 0, 2));
+    struct wf_link *link = wf_fabric_host(f, 0)->ports[0].link;
+
+    burst(f, 0, 1, 26, 1024, 1);
+    wft_run(f, 1); /* its first bit is on the wire */
+    wf_fabric_link_set(f, link, false);
+    wf_fabric_link_set(f, link, true);
+    burst(f, 0, 1, 26, 1024, 10);
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(wft_probe(f, 1)->n_seen, 10);
+    assert_int_equal(f->net.ctr[WF_FABRIC_DROPPED], 1);
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
+static void slow_to_stop(struct wf_switch_cfg *c)
+{
+    lossless_3(c);
+    c->pfc.response_ps = 20 * US;
+}
+
+/* Headroom that is computed knows how long the peer may take to stop, and follows the rate. */
+static void headroom_knows_the_peer_and_the_rate(void **state)
+{
+    struct wf_fabric *f;
+    struct wf_switch *leaf;
+    struct wf_pg_limits *lim;
+    uint64_t before;
+
+    leaf_spine(2, 1, 1);
+    every_switch(slow_to_stop);
+    f = wft_build(&desc);
+    leaf = (struct wf_switch *)wf_fabric_switch(f, 0);
+    /* port 0: a probe that stops at once; port 1: a spine that takes 20 us of 100 Gb/s */
+    assert_int_equal(leaf->pg[1][3].lim.headroom - leaf->pg[0][3].lim.headroom, 250000);
+    lim = &leaf->pg[1][3].lim;
+    before = lim->headroom;
+    wf_link_set_rate(leaf->node.ports[1].link, 400000000000ull);
+    assert_in_range(lim->headroom, 3 * before, 4 * before);
+    wf_fabric_free(f);
+}
+
 /* A group that is still full when its link comes back asks for its pause again: else the peer runs
  * into the headroom. */
 static void a_flap_does_not_lose_the_pause(void **state)
@@ -857,6 +933,9 @@ int main(void)
         cmocka_unit_test(rate_changes_between_frames),
         cmocka_unit_test(all_opcodes_pass_untouched),
         cmocka_unit_test(pause_tree_names_root_and_victim),
+        cmocka_unit_test(a_gap_between_two_pauses_is_one),
+        cmocka_unit_test(a_flap_in_one_instant_loses_only_what_was_sent),
+        cmocka_unit_test(headroom_knows_the_peer_and_the_rate),
         cmocka_unit_test(a_flap_does_not_lose_the_pause),
         cmocka_unit_test(xon_waits_for_all_groups_of_the_priority),
         cmocka_unit_test(the_shortest_quanta_exhaust_nothing),
