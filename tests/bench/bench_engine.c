@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much one frame costs that crosses one link: windowed RC WRITEs with ACKs in virtual time, on
- * one core, delivered bytes asserted. Prints "figure NANOSECONDS".
- *   bench_engine incast|permutation
+ * one core, on fat trees of 100 Gb/s links of 1 us, delivered bytes asserted. CPU time is the
+ * thread's own, set-up and run apart; prints "figure NANOSECONDS" of the run per link-hop.
+ * Pools are touched when they are made, so page faults of the run are few; they are printed too.
+ *   bench_engine NAME   (a row of the table below; WEFT_BENCH_SMALL=1: a tenth of the bytes)
  */
 #include <rte_eal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fabric/run.h"
+
+enum pattern { INCAST, PERMUTATION, RING };
+
+static const struct scenario {
+    const char *name;
+    enum pattern pattern;
+    uint32_t k; /* of the fat tree: k^3 / 4 hosts */
+    uint32_t mtu;
+    uint64_t bytes; /* of a flow */
+} scenarios[] = {
+    {"incast", INCAST, 8, 1024, 1000000},       {"perm16", PERMUTATION, 4, 1024, 500000},
+    {"perm128", PERMUTATION, 8, 1024, 200000},  {"perm128-4096", PERMUTATION, 8, 4096, 200000},
+    {"perm1024", PERMUTATION, 16, 1024, 20000}, {"ring128", RING, 8, 1024, 200000},
+};
+
+enum { INCAST_SENDERS = 16, SMALL = 10 };
 
 static struct wf_arena arena;
 static struct wf_desc desc = {.name = "bench",
@@ -31,7 +51,46 @@ static void eal(void)
         exit(3);
 }
 
-static void flow(uint32_t from, uint32_t to, uint64_t bytes)
+static void link_up(uint32_t a, uint32_t b, bool host)
+{
+    struct wf_desc_link *l = &desc.links[desc.n_links++];
+
+    l->a = (struct wf_desc_end){host, a};
+    l->b = (struct wf_desc_end){false, b};
+    wf_keyset_defaults(&wf_link_keys, &l->cfg);
+    l->cfg.delay_ps = WF_PS_PER_US;
+}
+
+/* k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores; hosts fill the edges in order. */
+static void fat_tree(uint32_t k)
+{
+    uint32_t half = k / 2, edges = k * half, hosts = edges * half;
+
+    desc.n_hosts = hosts;
+    desc.hosts = WF_ARENA_ARRAY(&arena, struct wf_desc_host, hosts);
+    desc.n_switches = 2 * edges + half * half;
+    desc.switches = WF_ARENA_ARRAY(&arena, struct wf_desc_switch, desc.n_switches);
+    desc.links = WF_ARENA_ARRAY(&arena, struct wf_desc_link, 3 * hosts);
+    for (uint32_t i = 0; i < desc.n_switches; i++) {
+        desc.switches[i].name = wf_arena_printf(&arena, "s%u", i);
+        wf_switch_cfg_defaults(&desc.switches[i].cfg);
+        desc.switches[i].cfg.pg[3].lossless = true;
+    }
+    for (uint32_t i = 0; i < hosts; i++) {
+        desc.hosts[i].name = wf_arena_printf(&arena, "h%u", i);
+        wf_host_cfg_defaults(&desc.hosts[i].cfg);
+        link_up(i, i / half, true);
+    }
+    for (uint32_t e = 0; e < edges; e++)
+        for (uint32_t a = 0; a < half; a++)
+            link_up(e, edges + e / half * half + a, false);
+    for (uint32_t a = 0; a < edges; a++)
+        for (uint32_t c = 0; c < half; c++)
+            link_up(edges + a, 2 * edges + a % half * half + c, false);
+    wf_desc_address(&desc, &arena);
+}
+
+static void flow(uint32_t from, uint32_t to, const struct scenario *s, bool small)
 {
     struct wf_desc_flow *f = &desc.flows[desc.n_flows++];
 
@@ -39,27 +98,23 @@ static void flow(uint32_t from, uint32_t to, uint64_t bytes)
     f->from = from;
     f->to = to;
     wf_keyset_defaults(&wf_flow_keys, &f->cfg);
-    f->cfg.size_bytes = bytes;
-    f->cfg.path_mtu = 1024;
+    f->cfg.size_bytes = small ? s->bytes / SMALL : s->bytes;
+    f->cfg.path_mtu = s->mtu;
 }
 
-static void describe(const char *what)
+static void describe(const struct scenario *s, bool small)
 {
-    bool incast = !strcmp(what, "incast");
-    uint32_t hosts = incast ? 17 : 128;
+    uint32_t n;
 
-    if (incast)
-        wf_desc_leaf_spine(&desc, &arena, 1, 0, hosts);
+    fat_tree(s->k);
+    n = desc.n_hosts;
+    desc.flows = WF_ARENA_ARRAY(&arena, struct wf_desc_flow, n);
+    if (s->pattern == INCAST)
+        for (uint32_t i = 1; i <= INCAST_SENDERS; i++)
+            flow(i * (n / (INCAST_SENDERS + 1)), 0, s, small);
     else
-        wf_desc_leaf_spine(&desc, &arena, 16, 8, hosts / 16);
-    wf_desc_address(&desc, &arena);
-    for (uint32_t i = 0; i < desc.n_links; i++)
-        desc.links[i].cfg.delay_ps = WF_PS_PER_US;
-    for (uint32_t i = 0; i < desc.n_switches; i++)
-        desc.switches[i].cfg.pg[3].lossless = true;
-    desc.flows = WF_ARENA_ARRAY(&arena, struct wf_desc_flow, hosts);
-    for (uint32_t h = incast ? 1 : 0; h < hosts; h++)
-        flow(h, incast ? 0 : (h + hosts / 2 + 3) % hosts, incast ? 1000000 : 200000);
+        for (uint32_t h = 0; h < n; h++)
+            flow(h, (h + (s->pattern == RING ? 1 : n / 2 + 3)) % n, s, small);
 }
 
 static uint64_t delivered(const struct wf_fabric *f)
@@ -72,37 +127,79 @@ static uint64_t delivered(const struct wf_fabric *f)
     return bytes;
 }
 
-int main(int argc, char **argv)
+static uint64_t cpu_ns(void)
 {
-    const char *what = argc > 1 ? argv[1] : "permutation";
-    struct wf_fabric_opts opts = {0};
-    struct wf_fabric *f;
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static long faults(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_THREAD, &u);
+    return u.ru_minflt;
+}
+
+static int measure(struct wf_fabric *f, uint64_t setup_ns)
+{
+    uint64_t start, ns, hops, want = 0;
+    long first = faults();
     struct wf_err err;
     struct wf_run r;
-    uint64_t start, ns, hops, want = 0;
 
-    eal();
-    describe(what);
-    for (uint32_t i = 0; i < desc.n_flows; i++)
-        want += desc.flows[i].cfg.size_bytes;
-    if (wf_fabric_build(&f, &desc, &opts, &err) || wf_run_init(&r, f)) {
-        fprintf(stderr, "bench_engine: %s\n", err.msg);
+    if (wf_run_init(&r, f))
         return 3;
-    }
-    start = wf_wall_ns();
+    start = cpu_ns();
     if (wf_run_loop(&r) != WF_RUN_DONE)
         return 4;
-    ns = wf_wall_ns() - start;
-    hops = f->net.ctr[WF_FABRIC_LINK_HOPS];
+    ns = cpu_ns() - start;
+    first = faults() - first;
     wf_fabric_settle(f);
+    for (uint32_t i = 0; i < desc.n_flows; i++)
+        want += desc.flows[i].cfg.size_bytes;
     if (delivered(f) != want || wf_fabric_check(f, &err)) {
         fprintf(stderr, "bench_engine: %llu of %llu bytes\n", (unsigned long long)delivered(f),
                 (unsigned long long)want);
         return 4;
     }
-    printf("link_hops %llu\nevents %llu\ncpu_ns %llu\nfigure %.2f\n", (unsigned long long)hops,
-           (unsigned long long)f->lc->events, (unsigned long long)ns, (double)ns / (double)hops);
+    hops = f->net.ctr[WF_FABRIC_LINK_HOPS];
+    printf("link_hops %llu\nevents_per_hop %.3f\nsetup_cpu_s %.4f\nrun_cpu_s %.4f\n"
+           "page_faults_in_run %ld\nsimulated_us %.3f\nfigure %.2f\n",
+           (unsigned long long)hops, (double)f->lc->events / (double)hops, (double)setup_ns / 1e9,
+           (double)ns / 1e9, first, (double)f->lc->last_event_ps / 1e6, (double)ns / (double)hops);
     wf_run_fini(&r);
-    wf_fabric_free(f);
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "", *small = getenv("WEFT_BENCH_SMALL");
+    struct wf_fabric_opts opts = {0};
+    const struct scenario *s = NULL;
+    struct wf_fabric *f;
+    struct wf_err err;
+    uint64_t start;
+    int rc;
+
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+        if (!strcmp(scenarios[i].name, name))
+            s = &scenarios[i];
+    if (!s) {
+        fprintf(stderr, "usage: bench_engine NAME, a row of the table in bench_engine.c\n");
+        return 2;
+    }
+    eal();
+    start = cpu_ns();
+    describe(s, small && !strcmp(small, "1"));
+    if (wf_fabric_build(&f, &desc, &opts, &err)) {
+        fprintf(stderr, "bench_engine: %s\n", err.msg);
+        return 3;
+    }
+    rc = measure(f, cpu_ns() - start);
+    wf_fabric_free(f);
+    wf_arena_free(&arena);
+    return rc;
 }
