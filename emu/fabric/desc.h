@@ -85,10 +85,34 @@ struct wf_desc {
  * Arrays come from the arena; configurations are defaults. */
 void wf_desc_leaf_spine(struct wf_desc *d, struct wf_arena *arena, uint32_t leaves, uint32_t spines,
                         uint32_t hosts_per_leaf);
-/* Give each host without address one. The n-th host (from 1) of a routed leaf
- * has 10.<leaf>.0.<n>/16 with gateway 10.<leaf>.255.254 and fd00:<leaf>::<n>/64 with gateway
- * fd00:<leaf>::ff:fffe; in an l2 fabric all hosts count on in leaf 0's subnet. MACs are 02:00:<host
- * + 1>. */
+
+/* Fat tree of k-port switches (Al-Fares et al., SIGCOMM 2008): each pod has k/2 edge and k/2
+ * aggregation switches, (k/2)^2 core switches join the pods. Switches count pod by pod: "edge0"..,
+ * then "agg0".., then "core0".., so pod p has edges and aggregation switches p k/2 to p k/2 + k/2 -
+ * 1; hosts "h0".. are filled edge by edge. The j-th aggregation switch of each pod is linked to the
+ * cores j k/2 to j k/2 + k/2 - 1. Ports: an edge's hosts first, then up in order of aggregation
+ * switches; an aggregation switch's edges first, then up in order of cores; a core's are the pods.
+ */
+struct wf_fat_tree {
+    uint32_t k;              /* even */
+    uint32_t pods;           /* 1 to k */
+    uint32_t hosts_per_edge; /* k/2: not oversubscribed */
+};
+void wf_desc_fat_tree(struct wf_desc *d, struct wf_arena *arena, const struct wf_fat_tree *t);
+/* Counts of what it will have, for whoever must bound it. */
+void wf_fat_tree_counts(const struct wf_fat_tree *t, uint64_t *hosts, uint64_t *switches,
+                        uint64_t *links);
+
+/*
+ * Give each host without address one. Each switch with hosts is an IPv4 and an IPv6 subnet, in l2
+ * fabrics all hosts share the first. With <leaf> the number of the switch and <n> that of the host
+ * on it, from 1:
+ *   switches up to 256, hosts up to 65,533 a subnet: 10.<leaf>.0.<n>/16, gateway 10.<leaf>.255.254
+ *   more switches, hosts up to 253: 10.<leaf / 256>.<leaf % 256>.<n>/24, gateway .254 of it
+ *   else the shortest prefix with room for the switches, gateway the last but one address; hosts
+ *   for which 10.0.0.0/8 has no room in this way get IPv6 addresses only
+ * and fd00:<leaf>::<n>/64 with gateway fd00:<leaf>::ff:fffe. MACs are 02:00:<host + 1>.
+ */
 void wf_desc_address(struct wf_desc *d, struct wf_arena *arena);
 /* Index by name, or -1. */
 int wf_desc_find_host(const struct wf_desc *d, const char *name);

@@ -54,7 +54,9 @@ static const struct wf_key rows[] = {
      .doc = "Longest L3 packet that the host takes and sends.",
      .source = "4200 carries path MTU 4096"},
     {"mac", WF_KEY_MAC, ROW(mac), "", .doc = "MAC address; default 02:00:00:00:xx:xx by number."},
-    {"ip", WF_KEY_IP, ROW(ip), "", .doc = "IPv4 address with prefix; default 10.<leaf>.0.<n>/16."},
+    {"ip", WF_KEY_IP, ROW(ip), "",
+     .doc = "IPv4 address with prefix; default 10.<leaf>.0.<n>/16, "
+            "beyond 256 leaves 10.<leaf / 256>.<leaf % 256>.<n>/24."},
     {"ip6", WF_KEY_IP, ROW(ip6), "", .doc = "IPv6 address; default fd00:<leaf>::<n>/64."},
     {"gateway", WF_KEY_IP, ROW(gateway), "",
      .doc = "IPv4 gateway; default the subnet's last address."},

@@ -5,7 +5,7 @@
 
 #include "scen/scenario.h"
 
-enum { WF_SCEN_NODES_MAX = 4096, WF_SCEN_LINKS_MAX = 65536, WF_SCEN_FLOWS_MAX = 65536 };
+enum { WF_SCEN_NODES_MAX = 131072, WF_SCEN_LINKS_MAX = 262144, WF_SCEN_FLOWS_MAX = 131072 };
 
 enum wf_work_kind { WF_WORK_FLOW, WF_WORK_INCAST, WF_WORK_PERMUTATION, WF_WORK_ALL_TO_ALL };
 
@@ -24,8 +24,9 @@ extern const struct wf_keyset wf_work_keys;
 struct wf_scen_topology {
     int kind; /* enum wf_topology_kind */
     uint32_t leaves, spines, hosts_per_leaf;
+    uint32_t k, pods, hosts_per_edge; /* fat_tree; 0: as k says */
 };
-enum wf_topology_kind { WF_TOPOLOGY_LEAF_SPINE, WF_TOPOLOGY_EXPLICIT };
+enum wf_topology_kind { WF_TOPOLOGY_LEAF_SPINE, WF_TOPOLOGY_FAT_TREE, WF_TOPOLOGY_EXPLICIT };
 extern const struct wf_keyset wf_topology_keys;
 
 struct wf_scen_step {

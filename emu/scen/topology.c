@@ -8,18 +8,28 @@
 
 #define ROW(field) offsetof(struct wf_scen_topology, field)
 
-static const char *const kind_names[] = {"leaf_spine", "explicit", NULL};
+static const char *const kind_names[] = {"leaf_spine", "fat_tree", "explicit", NULL};
 
 static const struct wf_key rows[] = {
     {"kind", WF_KEY_ENUM, ROW(kind), "leaf_spine", .names = kind_names,
-     .doc = "leaf_spine: leaf0, spine0, h0 and so on, each leaf linked to each spine. explicit: "
-            "the lists `switches`, `hosts` and `links` of pairs of names, such as [h0, leaf0]; a "
+     .doc = "leaf_spine: leaf0, spine0, h0 and so on, each leaf linked to each spine. fat_tree: "
+            "three tiers of k-port switches; pod p has edge and agg p k/2 to p k/2 + k/2 - 1, its "
+            "j-th agg is linked to core j k/2 to j k/2 + k/2 - 1, port p of a core is pod p. "
+            "explicit: the lists `switches`, `hosts` and `links` of pairs of names, such as [h0, "
+            "leaf0]; a "
             "node's ports count up in the order of its links."},
     {"leaves", WF_KEY_UINT, ROW(leaves), "2", 1, 1024, .doc = "leaf_spine: number of leaves."},
     {"spines", WF_KEY_UINT, ROW(spines), "2", 0, 1024,
      .doc = "leaf_spine: number of spines; 0 only for a single leaf."},
     {"hosts_per_leaf", WF_KEY_UINT, ROW(hosts_per_leaf), "2", 0, 1024,
      .doc = "leaf_spine: hosts on each leaf, h0 upwards leaf by leaf."},
+    {"k", WF_KEY_UINT, ROW(k), "4", 2, 128, .doc = "fat_tree: ports of a switch, even."},
+    {"pods", WF_KEY_UINT, ROW(pods), "0", 0, 128,
+     .doc =
+         "fat_tree: number of pods, at most k; 0: k. With fewer, ports of the cores are unused."},
+    {"hosts_per_edge", WF_KEY_UINT, ROW(hosts_per_edge), "0", 0, 1024,
+     .doc = "fat_tree: hosts on each edge switch, h0 upwards edge by edge; 0: k/2. More than k/2 "
+            "oversubscribe the edges."},
 };
 
 const struct wf_keyset wf_topology_keys = {
@@ -32,28 +42,87 @@ const struct wf_keyset wf_topology_keys = {
 
 static const char *const lists[] = {"switches", "hosts", "links", NULL};
 
-static void leaf_spine(struct wf_scenario *s, const struct wf_scen_topology *t,
+/* Keys that go with another kind than this are mistakes. */
+static void check_kind(struct wf_scenario *s, const struct wf_scen_topology *t,
                        const struct wf_yaml_node *at)
 {
-    uint64_t hosts = (uint64_t)t->leaves * t->hosts_per_leaf;
-    uint64_t nodes = hosts + t->leaves + t->spines;
-    uint64_t links = hosts + (uint64_t)t->leaves * t->spines;
+    static const struct {
+        const char *key;
+        int kind;
+    } keys[] = {
+        {"leaves", WF_TOPOLOGY_LEAF_SPINE},
+        {"spines", WF_TOPOLOGY_LEAF_SPINE},
+        {"hosts_per_leaf", WF_TOPOLOGY_LEAF_SPINE},
+        {"k", WF_TOPOLOGY_FAT_TREE},
+        {"pods", WF_TOPOLOGY_FAT_TREE},
+        {"hosts_per_edge", WF_TOPOLOGY_FAT_TREE},
+        {"switches", WF_TOPOLOGY_EXPLICIT},
+        {"hosts", WF_TOPOLOGY_EXPLICIT},
+        {"links", WF_TOPOLOGY_EXPLICIT},
+    };
 
-    for (size_t i = 0; lists[i]; i++)
-        if (wf_yaml_get(at, lists[i]))
-            wf_diag_error(&s->diags, wf_yaml_get(at, lists[i]),
-                          "'%s' goes with topology kind explicit, this is leaf_spine", lists[i]);
-    if (!t->spines && t->leaves > 1)
-        wf_diag_error(&s->diags, at, "%u leaves without a spine between them", t->leaves);
-    else if (nodes > WF_SCEN_NODES_MAX || links > WF_SCEN_LINKS_MAX)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const struct wf_yaml_node *v = wf_yaml_get(at, keys[i].key);
+
+        if (v && keys[i].kind != t->kind)
+            wf_diag_error(&s->diags, v, "'%s' goes with topology kind %s, this is %s", keys[i].key,
+                          kind_names[keys[i].kind], kind_names[t->kind]);
+    }
+}
+
+static bool sizes_ok(struct wf_scenario *s, const struct wf_yaml_node *at, uint64_t nodes,
+                     uint64_t links)
+{
+    if (nodes > WF_SCEN_NODES_MAX || links > WF_SCEN_LINKS_MAX)
         wf_diag_error(&s->diags, at,
                       "%llu nodes and %llu links are too many, expected at most %d and %d",
                       (unsigned long long)nodes, (unsigned long long)links, WF_SCEN_NODES_MAX,
                       WF_SCEN_LINKS_MAX);
     else if (!links)
         wf_diag_error(&s->diags, at, "a topology without a link");
-    else
+    return links && nodes <= WF_SCEN_NODES_MAX && links <= WF_SCEN_LINKS_MAX;
+}
+
+static void leaf_spine(struct wf_scenario *s, const struct wf_scen_topology *t,
+                       const struct wf_yaml_node *at)
+{
+    uint64_t hosts = (uint64_t)t->leaves * t->hosts_per_leaf;
+    uint64_t links = hosts + (uint64_t)t->leaves * t->spines;
+
+    if (!t->spines && t->leaves > 1)
+        wf_diag_error(&s->diags, at, "%u leaves without a spine between them", t->leaves);
+    else if (sizes_ok(s, at, hosts + t->leaves + t->spines, links))
         wf_desc_leaf_spine(&s->desc, &s->arena, t->leaves, t->spines, t->hosts_per_leaf);
+    s->topology = wf_arena_printf(&s->arena, "leaf_spine, %u leaves, %u spines, %u hosts each",
+                                  t->leaves, t->spines, t->hosts_per_leaf);
+}
+
+static void fat_tree(struct wf_scenario *s, const struct wf_scen_topology *t,
+                     const struct wf_yaml_node *at)
+{
+    struct wf_fat_tree tree = {
+        .k = t->k,
+        .pods = t->pods ? t->pods : t->k,
+        .hosts_per_edge = t->hosts_per_edge ? t->hosts_per_edge : t->k / 2,
+    };
+    uint64_t hosts, switches, links;
+
+    wf_fat_tree_counts(&tree, &hosts, &switches, &links);
+    if (t->k % 2)
+        wf_scen_complain(s, false, &t->k, at,
+                         "k: a fat tree of %u-port switches, expected an even "
+                         "number: half of them lead down and half up",
+                         t->k);
+    else if (tree.pods > t->k)
+        wf_scen_complain(s, false, &t->pods, at,
+                         "pods: %u pods, but cores of %u ports join at most "
+                         "%u",
+                         tree.pods, t->k, t->k);
+    else if (sizes_ok(s, at, hosts + switches, links))
+        wf_desc_fat_tree(&s->desc, &s->arena, &tree);
+    s->topology =
+        wf_arena_printf(&s->arena, "fat_tree, k %u, %u pods, %u hosts an edge, %llu hosts", t->k,
+                        tree.pods, tree.hosts_per_edge, (unsigned long long)hosts);
 }
 
 static int by_name(const void *a, const void *b)
@@ -280,14 +349,13 @@ void wf_scen_topology(struct wf_scenario *s)
     wf_fill(&s->fill, &wf_topology_keys, t, at, lists);
     if (s->diags.errors > errors)
         return;
+    check_kind(s, t, at);
+    s->topology = "explicit";
     if (t->kind == WF_TOPOLOGY_EXPLICIT)
         explicit(s, at);
+    else if (t->kind == WF_TOPOLOGY_FAT_TREE)
+        fat_tree(s, t, at);
     else
         leaf_spine(s, t, at);
-    s->topology =
-        t->kind == WF_TOPOLOGY_EXPLICIT
-            ? "explicit"
-            : wf_arena_printf(&s->arena, "leaf_spine, %u leaves, %u spines, %u hosts each",
-                              t->leaves, t->spines, t->hosts_per_leaf);
     name_links(s);
 }

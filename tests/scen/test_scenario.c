@@ -224,13 +224,26 @@ static const struct mistake mistakes[] = {
     {HEAD "repeat: {seeds: 0}\n",
      "t.yaml:3:17: error: '0' for seeds is out of range, expected 1 to 10000\n"},
     /* topology */
-    {"weft: 1\ntopology: {kind: fat_tree}\n",
-     "t.yaml:2:18: error: kind: 'fat_tree' is not one of leaf_spine, explicit\n"},
+    {"weft: 1\ntopology: {kind: fat_tre}\n",
+     "t.yaml:2:18: error: kind: 'fat_tre' is not one of leaf_spine, fat_tree, explicit; did you "
+     "mean 'fat_tree'?\n"},
+    {"weft: 1\ntopology: {kind: fat_tree, k: 5}\n",
+     "t.yaml:2:31: error: k: a fat tree of 5-port switches, expected an even number: half of them "
+     "lead down and half up\n"},
+    {"weft: 1\ntopology: {kind: fat_tree, k: 4, pods: 6}\n",
+     "t.yaml:2:40: error: pods: 6 pods, but cores of 4 ports join at most 4\n"},
+    {"weft: 1\ntopology: {kind: fat_tree, k: 128}\n",
+     "t.yaml:2:11: error: 544768 nodes and 1572864 links are too many, expected at most 131072 and "
+     "262144\n"},
+    {"weft: 1\ntopology: {kind: fat_tree, k: 4, leaves: 2}\n",
+     "t.yaml:2:42: error: 'leaves' goes with topology kind leaf_spine, this is fat_tree\n"},
+    {"weft: 1\ntopology: {kind: fat_tree, k: 130}\n",
+     "t.yaml:2:31: error: '130' for k is out of range, expected 2 to 128\n"},
     {"weft: 1\ntopology: {leaves: 2, spines: 0}\n",
      "t.yaml:2:11: error: 2 leaves without a spine between them\n"},
-    {"weft: 1\ntopology: {leaves: 100, hosts_per_leaf: 100}\n",
-     "t.yaml:2:11: error: 10102 nodes and 10200 links are too many, expected at most 4096 and "
-     "65536\n"},
+    {"weft: 1\ntopology: {leaves: 1000, hosts_per_leaf: 1000}\n",
+     "t.yaml:2:11: error: 1001002 nodes and 1002000 links are too many, expected at most 131072 "
+     "and 262144\n"},
     {"weft: 1\ntopology: {leaves: 2, hosts: [a]}\n",
      "t.yaml:2:30: error: 'hosts' goes with topology kind explicit, this is leaf_spine\n"},
     {"weft: 1\ntopology: {kind: explicit, switches: [s, 1x], hosts: [h, s], links: [[h, s]]}\n",
@@ -246,7 +259,7 @@ static const struct mistake mistakes[] = {
      "t.yaml:2:51: error: host 'h' has 2 links, expected one\n"
      "t.yaml:2:54: error: host 'g' has 0 links, expected one\n"},
     {"weft: 1\ntopology: {kind: explicit, switches: [s]}\n",
-     "t.yaml:2:11: error: expected a list of 1 to 65536 links such as [[h0, leaf0]]\n"},
+     "t.yaml:2:11: error: expected a list of 1 to 262144 links such as [[h0, leaf0]]\n"},
     /* nodes */
     {HEAD "links: {leaf0-spine7: {rate: 1Gbps}}\n",
      "t.yaml:3:9: error: 'leaf0-spine7' matches no link; did you mean 'leaf0-spine0'?\n"},
