@@ -30,6 +30,17 @@ int wf_cmd_replay(int argc, char **argv);
 int wf_cmd_run(int argc, char **argv);
 int wf_cmd_show(int argc, char **argv);
 
+/* The command line as text, for manifests. Before getopt, which moves the words. */
+void wf_cmd_line(int argc, char **argv, char *buf, size_t len);
+
+/* What --set was given. */
+struct wf_cmd_sets {
+    const char *items[64];
+    size_t n;
+};
+/* -EINVAL when there are too many. */
+int wf_cmd_set_add(struct wf_cmd_sets *sets, const char *text, struct wf_err *err);
+
 /* Print "weft COMMAND: <error>" and return the code. */
 int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err);
 /* Start EAL with `bytes` for packets, without hugepages, leaving nothing behind. Once a process.

@@ -16,11 +16,13 @@ static const struct wf_keyset *const more[] = {&wf_lab_keys, NULL};
 static void usage(FILE *to)
 {
     fputs(
-        "usage: weft check [--explain] [--live] SCENARIO...\n"
+        "usage: weft check [--explain] [--live] [--set KEY=VALUE]... SCENARIO...\n"
         "       weft check --reference | --defaults | --counters\n\n"
         "Says all that is wrong with scenario files, each with its place; exits with 2 when there\n"
         "are errors. \"-\" reads the standard input.\n\n"
         "  --explain     print every effective value and where it comes from\n"
+        "  --set K=V     another value than the scenario's, as for weft run\n"
+        "  --canonical   print the text that a scenario's hash in manifests is the SHA-256 of\n"
         "  --live        attachments to the outside are in order (weft run --live)\n"
         "  --virtual     they are not (weft run)\n"
         "  --reference   print the reference of scenario files as markdown\n"
@@ -29,7 +31,8 @@ static void usage(FILE *to)
 }
 
 struct options {
-    bool explain, live, virtual;
+    bool explain, live, virtual, canonical;
+    struct wf_cmd_sets sets;
 };
 
 static void summary(const struct wf_scenario *s)
@@ -43,7 +46,7 @@ static void summary(const struct wf_scenario *s)
 static int check(const char *path, const struct options *o)
 {
     struct wf_scenario s;
-    int rc = wf_scenario_load(&s, path);
+    int rc = wf_scenario_load_set(&s, path, o->sets.items, o->sets.n);
 
     if (s.root)
         for (size_t i = 0; more[i]; i++)
@@ -52,7 +55,9 @@ static int check(const char *path, const struct options *o)
         wf_scenario_check_mode(&s, o->live);
     rc = s.diags.errors ? -1 : 0;
     wf_diags_print(&s.diags, stderr);
-    if (o->explain)
+    if (o->canonical)
+        wf_scenario_canonical(&s, stdout);
+    else if (o->explain)
         wf_scenario_explain(&s, stdout);
     else if (!rc)
         summary(&s);
@@ -62,8 +67,9 @@ static int check(const char *path, const struct options *o)
 
 static int unknown(const char *arg)
 {
-    static const char *const names[] = {"--explain",  "--live",     "--virtual", "--reference",
-                                        "--defaults", "--counters", "--help"};
+    static const char *const names[] = {"--explain",   "--live",     "--virtual",
+                                        "--reference", "--defaults", "--counters",
+                                        "--help",      "--set",      "--canonical"};
     struct wf_err err;
 
     wf_err_set(&err, 22, "unknown option '%s'", arg);
@@ -91,6 +97,7 @@ int wf_cmd_check(int argc, char **argv)
 {
     struct options o = {0};
     int files = 0, rc = WF_EXIT_PASS;
+    struct wf_err err;
 
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-' || !argv[i][1]) {
@@ -103,7 +110,13 @@ int wf_cmd_check(int argc, char **argv)
             o.live = true;
         else if (!strcmp(argv[i], "--virtual"))
             o.virtual = true;
-        else if (alone(argv[i]) == WF_EXIT_PASS)
+        else if (!strcmp(argv[i], "--canonical"))
+            o.canonical = true;
+        else if (!strcmp(argv[i], "--set")) {
+            if (wf_cmd_set_add(&o.sets, argv[i + 1] ? argv[i + 1] : "", &err))
+                return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
+            i += argv[i + 1] != NULL;
+        } else if (alone(argv[i]) == WF_EXIT_PASS)
             return WF_EXIT_PASS;
         else
             return unknown(argv[i]);

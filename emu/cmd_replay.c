@@ -11,11 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "cap/capture.h"
 #include "cap/replay.h"
 #include "cmd.h"
 #include "cmd_replay.h"
 #include "fabric/run.h"
+#include "scen/manifest.h"
 #include "scen/match.h"
 #include "scen/scenario.h"
 
@@ -29,6 +31,7 @@ struct job {
     struct wf_run run;
     enum wf_run_end end;
     bool eal, loaded, running;
+    char command[4096]; /* the command line */
     struct wf_err err;
     int invariant; /* what wf_fabric_check said */
     struct wf_err broken;
@@ -42,7 +45,7 @@ static int load(struct job *j, const char *path)
     int rc;
 
     j->loaded = true;
-    rc = wf_scenario_load(&j->s, path);
+    rc = wf_scenario_load_set(&j->s, path, j->o.sets.items, j->o.sets.n);
     wf_diags_print(&j->s.diags, stderr);
     if (rc == 0 && j->o.seed) {
         rc = wf_parse_uint(j->o.seed, &seed, &j->err);
@@ -111,9 +114,9 @@ static int capture_at(struct job *j, const struct wf_capture_cfg *cfg)
 
 static int add_captures(struct job *j)
 {
-    const struct wf_captures_conf conf = {
-        .comment = wf_arena_printf(&j->s.arena, "weft replay %s, scenario %s, seed %" PRIu64,
-                                   j->r.conf.capture, j->s.opts.name, j->s.desc.seed)};
+    const struct wf_manifest m = {&j->s, j->command, NULL, j->s.desc.seed};
+    char about[8192];
+    const struct wf_captures_conf conf = {.comment = wf_manifest_text(&m, about, sizeof(about))};
     int rc = wf_captures_new(&j->captures, &conf, &j->err);
 
     for (uint32_t i = 0; i < j->s.n_captures && rc == 0; i++)
@@ -269,12 +272,15 @@ static void report_json(const struct job *j, enum wf_exit code)
 {
     struct wf_digest d = wf_fabric_digest(j->f);
     char digest[32];
-    json_t *o = json_pack("{ss ss ss so ss ss so}", "schema", "weft.replay/1", "weft", WEFT_VERSION,
+    const struct wf_manifest m = {&j->s, j->command, wf_digest_text(&d, digest, sizeof(digest)),
+                                  j->s.desc.seed};
+    json_t *o = json_pack("{ss ss ss so ss ss so}", "schema", "weft.replay/1", "weft", wf_version(),
                           "scenario", j->s.opts.name, "seed", wf_replay_num(j->s.desc.seed),
-                          "digest", wf_digest_text(&d, digest, sizeof(digest)), "verdict",
-                          verdict_name(code), "time_ps", wf_replay_num(j->f->lc->last_event_ps));
+                          "digest", digest, "verdict", verdict_name(code), "time_ps",
+                          wf_replay_num(j->f->lc->last_event_ps));
 
     json_object_set_new(o, "replay", wf_replay_json(&j->r));
+    json_object_set_new(o, "manifest", wf_manifest_json(&m));
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(o);
@@ -315,7 +321,10 @@ static void tear_down(struct job *j)
 static enum wf_exit work(struct job *j, int argc, char **argv)
 {
     enum wf_exit code = WF_EXIT_USAGE;
-    int rc = wf_replay_options_take(&j->o, &j->r.conf, argc, argv, &j->err);
+    int rc;
+
+    wf_cmd_line(argc, argv, j->command, sizeof(j->command));
+    rc = wf_replay_options_take(&j->o, &j->r.conf, argc, argv, &j->err);
 
     if (rc == 1) {
         wf_replay_usage(stdout);

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 
 #include "cap/replay.h"
+#include "cmd.h"
 
 enum { WF_REPLAY_LIST_MAX = 256 };
 
 struct wf_replay_options {
     const char *maps[WF_REPLAY_LIST_MAX], *captures[WF_REPLAY_LIST_MAX];
     unsigned n_maps, n_captures;
+    struct wf_cmd_sets sets;
     const char *others, *seed;
     bool automatic, json, expect;
     const char *capture, *scenario;

@@ -31,6 +31,7 @@ void wf_replay_usage(FILE *to)
         "  --capture PORTS=FILE write what passes these ports (a pattern) to a pcapng file\n"
         "  --expect             judge the scenario's expectations too\n"
         "  --seed N             instead of the scenario's\n"
+        "  --set KEY=VALUE      another value than the scenario's, as for weft run\n"
         "  --json               one JSON object instead of text\n\n"
         "exit code: 0; 1 an expectation failed; 2 bad usage or input, also a capture that is cut\n"
         "(it is replayed as far as it goes); 3 environment; 4 invariant broken\n",
@@ -96,6 +97,7 @@ enum {
     OPT_CAPTURE,
     OPT_EXPECT,
     OPT_SEED,
+    OPT_SET,
     OPT_JSON,
     OPT_HELP
 };
@@ -111,6 +113,7 @@ static const struct option long_options[] = {
     {"capture", required_argument, NULL, OPT_CAPTURE},
     {"expect", no_argument, NULL, OPT_EXPECT},
     {"seed", required_argument, NULL, OPT_SEED},
+    {"set", required_argument, NULL, OPT_SET},
     {"json", no_argument, NULL, OPT_JSON},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
@@ -169,6 +172,8 @@ static int take_option(struct wf_replay_options *o, struct wf_replay_conf *c, in
     case OPT_SEED:
         o->seed = value;
         return 0;
+    case OPT_SET:
+        return wf_cmd_set_add(&o->sets, value, err);
     case OPT_JSON:
         o->json = true;
         return 0;

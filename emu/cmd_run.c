@@ -22,6 +22,10 @@ static const char usage[] =
     "  -i, --instance N  live: the name by which weft show and weft inject find it; default: the\n"
     "                    scenario's\n"
     "  --seed N          another seed than the scenario's\n"
+    "  --set KEY=VALUE   another value than the scenario's, as if it stood behind all in the "
+    "file:\n"
+    "                    seed=7, topology.leaves=4, switches.leaf*.queue.3.kmin=50kB,\n"
+    "                    workload.NAME.size=1MB; may be given again\n"
     "  --json FILE       the result as one JSON object; - for standard output, then no summary\n"
     "  --junit FILE      the expectations as JUnit XML\n"
     "  --no-capture      write no capture files\n"
@@ -30,16 +34,27 @@ static const char usage[] =
 
 struct options {
     const char *path, *json, *junit, *instance, *command;
+    struct wf_cmd_sets sets;
     bool live, quiet, hugepages, no_capture, seeded;
     uint64_t seed;
 };
 
-enum { OPT_LIVE = 256, OPT_SEED, OPT_JSON, OPT_JUNIT, OPT_QUIET, OPT_HUGE, OPT_NO_CAPTURE };
+enum {
+    OPT_LIVE = 256,
+    OPT_SEED,
+    OPT_SET,
+    OPT_JSON,
+    OPT_JUNIT,
+    OPT_QUIET,
+    OPT_HUGE,
+    OPT_NO_CAPTURE
+};
 
 static const struct option long_options[] = {
     {"live", no_argument, NULL, OPT_LIVE},
     {"instance", required_argument, NULL, 'i'},
     {"seed", required_argument, NULL, OPT_SEED},
+    {"set", required_argument, NULL, OPT_SET},
     {"json", required_argument, NULL, OPT_JSON},
     {"junit", required_argument, NULL, OPT_JUNIT},
     {"no-capture", no_argument, NULL, OPT_NO_CAPTURE},
@@ -61,6 +76,8 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
     case OPT_SEED:
         o->seeded = true;
         return wf_parse_uint(optarg, &o->seed, err);
+    case OPT_SET:
+        return wf_cmd_set_add(&o->sets, optarg, err);
     case OPT_JSON:
         o->json = optarg;
         return 0;
@@ -238,7 +255,7 @@ static bool ran(int rc)
 static int run_seeds(const struct options *o, struct wf_session *s)
 {
     struct wf_scenario *scen = s->scen;
-    struct wf_report_runs all = {.scen = scen};
+    struct wf_report_runs all = {.scen = scen, .command = o->command};
     json_t *json = json_array(), *whole;
     int worst = WF_EXIT_PASS;
     struct wf_err err;
@@ -266,19 +283,14 @@ static int run_seeds(const struct options *o, struct wf_session *s)
     return worst;
 }
 
-static void join_command(int argc, char **argv, char *buf, size_t len)
-{
-    size_t used = (size_t)snprintf(buf, len, "weft");
-
-    for (int i = 0; i < argc && used < len; i++)
-        used += (size_t)snprintf(buf + used, len - used, " %s", argv[i]);
-}
-
 /* With EAL, and live as an instance that weft show and weft inject find. */
 static int run_scenario(const struct options *o, struct wf_scenario *scen)
 {
-    struct wf_session s = {
-        .command = "run", .scen = scen, .live = o->live, .no_capture = o->no_capture};
+    struct wf_session s = {.command = "run",
+                           .command_line = o->command,
+                           .scen = scen,
+                           .live = o->live,
+                           .no_capture = o->no_capture};
     const char *name = o->instance ? o->instance : scen->opts.name;
     struct wf_instance in;
     struct wf_err err;
@@ -304,17 +316,17 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen)
 
 int wf_cmd_run(int argc, char **argv)
 {
-    char command[1024];
+    char command[4096];
     struct options o = {.command = command};
     struct wf_scenario scen;
     struct wf_err err;
     int rc;
 
-    join_command(argc, argv, command, sizeof(command)); /* getopt moves the words */
+    wf_cmd_line(argc, argv, command, sizeof(command)); /* getopt moves the words */
     rc = parse_options(argc, argv, &o, &err);
     if (rc)
         return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("run", WF_EXIT_USAGE, &err);
-    rc = wf_scenario_load(&scen, o.path);
+    rc = wf_scenario_load_set(&scen, o.path, o.sets.items, o.sets.n);
     if (!rc)
         rc = wf_scenario_check_mode(&scen, o.live);
     wf_diags_print(&scen.diags, stderr);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/client.h"
+#include "scen/manifest.h"
 #include "scen/match.h"
 
 static void say(void *arg, const char *text)
@@ -74,7 +75,10 @@ static int capture_at(struct wf_session *s, const struct wf_capture_cfg *cfg, st
 
 static int open_captures(struct wf_session *s, struct wf_err *err)
 {
-    struct wf_captures_conf conf = {.live = s->live, .comment = s->scen->opts.name};
+    const struct wf_manifest m = {s->scen, s->command_line, NULL, s->scen->desc.seed};
+    char text[8192];
+    struct wf_captures_conf conf = {.live = s->live,
+                                    .comment = wf_manifest_text(&m, text, sizeof(text))};
     int rc;
 
     if (!s->scen->n_captures || s->no_capture)

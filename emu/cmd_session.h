@@ -14,7 +14,8 @@
 #include "scen/report.h"
 
 struct wf_session {
-    const char *command; /* "run", for messages */
+    const char *command;      /* "run", for messages */
+    const char *command_line; /* for the captures' manifest; may be NULL */
     struct wf_scenario *scen;
     bool live, no_capture;
     const struct wf_instance *instance; /* live: where sockets lie; NULL: no control socket */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "cmd.h"
 
 struct command {
@@ -56,12 +57,30 @@ int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err
     return (int)code;
 }
 
+void wf_cmd_line(int argc, char **argv, char *buf, size_t len)
+{
+    size_t used = (size_t)snprintf(buf, len, "weft");
+
+    for (int i = 0; i < argc && used < len; i++)
+        used += (size_t)snprintf(buf + used, len - used, " %s", argv[i]);
+}
+
+int wf_cmd_set_add(struct wf_cmd_sets *sets, const char *text, struct wf_err *err)
+{
+    const size_t max = sizeof(sets->items) / sizeof(sets->items[0]);
+
+    if (sets->n == max)
+        return wf_err_set(err, 22, "--set is given more than %zu times", max);
+    sets->items[sets->n++] = text;
+    return 0;
+}
+
 static void help(FILE *to)
 {
     fprintf(to,
             "weft %s: a RoCE fabric in user space that real RDMA stacks plug into\n\n"
             "usage: weft COMMAND ...\n\n",
-            WEFT_VERSION);
+            wf_version());
     for (int i = 0; i < N_COMMANDS; i++)
         fprintf(to, "  %-8s %-20s %s\n", commands[i].name, commands[i].args, commands[i].what);
     fprintf(to, "\n`weft COMMAND --help` says more.\n");
@@ -91,7 +110,7 @@ static int command(int argc, char **argv)
         return WF_EXIT_PASS;
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("weft %s\n", WEFT_VERSION);
+        printf("weft %s\n", wf_version());
         return WF_EXIT_PASS;
     }
     for (int i = 0; i < N_COMMANDS; i++)

@@ -14,7 +14,9 @@ static size_t one_origin(const struct wf_origin *o, char *buf, size_t len)
 {
     int n;
 
-    if (o->profile)
+    if (!o->line) /* --set */
+        n = snprintf(buf, len, "%s", o->file);
+    else if (o->profile)
         n = snprintf(buf, len, "profile %s, %s:%d:%d", o->profile, o->file, o->line, o->col);
     else
         n = snprintf(buf, len, "%s:%d:%d", o->file, o->line, o->col);

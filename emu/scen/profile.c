@@ -109,6 +109,7 @@ static void apply(struct wf_scenario *s, const struct wf_yaml_node *at)
         wf_diag_error(&s->diags, root, "a profile is a mapping, found %s", wf_yaml_what(root));
         return;
     }
+    s->profile_roots[s->n_profiles] = root;
     s->profiles[s->n_profiles++] = at->text;
     check_keys(s, root);
     s->fill.profile = at->text;

@@ -56,6 +56,7 @@ struct wf_report_runs {
     uint64_t first_seed;
     uint32_t runs, failed; /* failed: for a reason of their own, not for an expectation */
     bool stopped, broken;
+    const char *command; /* the command line, for the manifest; may be NULL */
 };
 bool wf_report_runs_failed(const struct wf_report_runs *r);
 void wf_report_runs_text(const struct wf_report_runs *r, FILE *out);

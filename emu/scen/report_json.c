@@ -6,11 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "host/host.h"
+#include "scen/manifest.h"
 #include "scen/report.h"
 
 static json_t *number(uint64_t v)
@@ -141,12 +140,11 @@ static json_t *expectations(const struct wf_expects *x)
 
 static json_t *manifest(const struct wf_report *r)
 {
-    struct utsname u = {0};
+    char digest[32];
+    const struct wf_manifest m = {r->scen, r->command,
+                                  wf_digest_text(&r->digest, digest, sizeof(digest)), r->seed};
 
-    uname(&u);
-    return json_pack("{s:s, s:s, s:s?, s:s, s:s, s:i}", "version", WEFT_VERSION, "scenario",
-                     r->scen->path, "command", r->command, "kernel", u.release, "arch", u.machine,
-                     "cpus", (int)sysconf(_SC_NPROCESSORS_ONLN));
+    return wf_manifest_json(&m);
 }
 
 static json_t *captures(const struct wf_report *r)
@@ -215,9 +213,12 @@ json_t *wf_report_runs_json(const struct wf_report_runs *r, json_t *runs)
                           : r->stopped               ? "stopped"
                                                      : "passed";
 
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o}", "schema", "weft.runs/1", "name",
+    const struct wf_manifest m = {r->scen, r->command, NULL, r->first_seed};
+
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "schema", "weft.runs/1", "name",
                      r->scen->opts.name, "first_seed", number(r->first_seed), "verdict", verdict,
-                     "expectations", expectations(&r->scen->expects), "runs", runs);
+                     "expectations", expectations(&r->scen->expects), "runs", runs, "manifest",
+                     wf_manifest_json(&m));
 }
 
 static void xml(const char *s, FILE *out)
@@ -260,9 +261,29 @@ static void junit_case(const char *suite, const char *name, const char *failure,
     fputs("</testcase>\n", out);
 }
 
-/* `run`: what is wrong with the run itself, NULL when nothing is. */
-static void junit(const struct wf_scenario *s, const char *run, FILE *out)
+static void junit_properties(const struct wf_manifest *m, FILE *out)
 {
+    json_t *j = wf_manifest_json(m), *v;
+    const char *key;
+    char text[24];
+
+    fputs("  <properties>\n", out);
+    json_object_foreach (j, key, v) {
+        if (json_is_null(v))
+            continue;
+        snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        fprintf(out, "    <property name=\"%s\" value=\"", key);
+        xml(json_is_string(v) ? json_string_value(v) : text, out);
+        fputs("\"/>\n", out);
+    }
+    fputs("  </properties>\n", out);
+    json_decref(j);
+}
+
+/* `run`: what is wrong with the run itself, NULL when nothing is. */
+static void junit(const struct wf_manifest *m, const char *run, FILE *out)
+{
+    const struct wf_scenario *s = m->scen;
     const struct wf_expects *x = &s->expects;
     const char *suite = s->opts.name;
     char text[1024];
@@ -272,6 +293,7 @@ static void junit(const struct wf_scenario *s, const char *run, FILE *out)
     fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", x->n + 1,
             wf_expects_count(x, WF_VERDICT_FAIL) + (run != NULL),
             wf_expects_count(x, WF_VERDICT_SKIPPED));
+    junit_properties(m, out);
     junit_case(suite, "the run itself", run, false, out);
     for (size_t i = 0; i < x->n; i++) {
         const struct wf_expect *e = &x->items[i];
@@ -285,7 +307,11 @@ static void junit(const struct wf_scenario *s, const char *run, FILE *out)
 
 void wf_report_junit(const struct wf_report *r, FILE *out)
 {
-    junit(r->scen,
+    char digest[32];
+    const struct wf_manifest m = {r->scen, r->command,
+                                  wf_digest_text(&r->digest, digest, sizeof(digest)), r->seed};
+
+    junit(&m,
           r->broken                     ? r->broken_err.msg
           : r->lossless_drops           ? "frames of lossless priorities were lost"
           : r->end == WF_RUN_TIME_LIMIT ? "not done by its time_limit"
@@ -296,7 +322,9 @@ void wf_report_junit(const struct wf_report *r, FILE *out)
 
 void wf_report_runs_junit(const struct wf_report_runs *r, FILE *out)
 {
-    junit(r->scen,
+    const struct wf_manifest m = {r->scen, r->command, NULL, r->first_seed};
+
+    junit(&m,
           r->broken   ? "an invariant of weft does not hold"
           : r->failed ? "runs failed, and not for an expectation"
                       : NULL,

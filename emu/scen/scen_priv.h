@@ -56,6 +56,10 @@ void wf_scen_timeline(struct wf_scenario *s);
 void wf_scen_captures(struct wf_scenario *s);
 void wf_scen_check(struct wf_scenario *s);
 
+/* --set: changes the tree, before it is read. */
+int wf_scen_sets(struct wf_scenario *s, const char *const *sets, size_t n);
+void wf_scen_hash(struct wf_scenario *s);
+
 /* "leaf0:p3" of a link's end, "leaf0:p3-spine1:p0". */
 static inline const char *wf_scen_port(const struct wf_scenario *s, uint32_t link, int end)
 {

@@ -197,6 +197,7 @@ static int load_tree(struct wf_scenario *s)
         wf_scen_check(s);
     }
     load_expectations(s);
+    wf_scen_hash(s);
     return s->diags.errors ? -EINVAL : 0;
 }
 
@@ -208,15 +209,24 @@ static void begin(struct wf_scenario *s, const char *path)
     s->fill = (struct wf_fill){.diags = &s->diags, .origins = &s->origins};
 }
 
-int wf_scenario_load(struct wf_scenario *s, const char *path)
+int wf_scenario_load_set(struct wf_scenario *s, const char *path, const char *const *sets,
+                         size_t n_sets)
 {
     struct wf_err err = {0};
 
     begin(s, !strcmp(path, "-") ? "stdin" : path);
-    if (!wf_yaml_load(&s->arena, path, &s->root, &err))
-        return load_tree(s);
-    wf_diag_add(&s->diags, false, &err);
-    return -EINVAL;
+    if (wf_yaml_load(&s->arena, path, &s->root, &err)) {
+        wf_diag_add(&s->diags, false, &err);
+        return -EINVAL;
+    }
+    if (n_sets && wf_scen_sets(s, sets, n_sets))
+        return -EINVAL;
+    return load_tree(s);
+}
+
+int wf_scenario_load(struct wf_scenario *s, const char *path)
+{
+    return wf_scenario_load_set(s, path, NULL, 0);
 }
 
 int wf_scenario_parse(struct wf_scenario *s, const char *name, const void *text, size_t len)

@@ -52,7 +52,9 @@ struct wf_scenario {
     struct wf_origins origins;
     struct wf_fill fill;
     const char *profiles[WF_SCEN_PROFILES_MAX];
+    const struct wf_yaml_node *profile_roots[WF_SCEN_PROFILES_MAX];
     uint32_t n_profiles;
+    char sha256[65]; /* of its canonical text, see manifest.h */
     /* for messages and --explain */
     const char *topology;
     struct wf_scen_topology *topology_cfg;
@@ -72,6 +74,11 @@ struct wf_scenario {
  * errors; the diags hold them, and warnings, in either case. Free it in either case.
  */
 int wf_scenario_load(struct wf_scenario *s, const char *path);
+/* The same with --set KEY=VALUE applied before anything is read, see sets.c; each n of them. */
+int wf_scenario_load_set(struct wf_scenario *s, const char *path, const char *const *sets,
+                         size_t n_sets);
+/* The text that its hash is of. */
+void wf_scenario_canonical(const struct wf_scenario *s, FILE *out);
 /* The same from memory; profiles are searched beside `name`. */
 int wf_scenario_parse(struct wf_scenario *s, const char *name, const void *text, size_t len);
 void wf_scenario_free(struct wf_scenario *s);

@@ -145,8 +145,10 @@ static void explain_addresses(const struct wf_scenario *s, FILE *out)
                 wf_origins_find(&s->origins, (const char *)&h->cfg + key->off);
 
             fprintf(out, " %s %s", key->name, wf_key_text(key, &h->cfg, buf, sizeof(buf)));
-            if (o)
+            if (o && o->line)
                 fprintf(out, " (%s:%d:%d)", o->file, o->line, o->col);
+            else if (o)
+                fprintf(out, " (%s)", o->file);
         }
         fprintf(out, "\n");
     }
