@@ -80,6 +80,7 @@
     X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled") \
     X(START_PS, G, "start_ps", "time of the first posting", "", "", "") \
     X(COMPLETION_PS, G, "completion_ps", "from first posting to last completion; 0 until then", "", "", "") \
+    X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; completion_ps over it is the slowdown", "", "", "") \
     X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "")
 
 #define WF_CTRS_EDGE(X) \

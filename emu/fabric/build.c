@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
+#include "fabric/ideal.h"
 #include "host/host.h"
 
 enum { FULL_FRAMES_MIN = 64, HDR_PACKETS_MIN = 8192, HDR_PACKETS_PER_PORT = 24 };
@@ -323,6 +324,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
         wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
                          (struct wf_host *)wf_fabric_host(f, d->flows[i].to), d->flows[i].name,
                          &d->flows[i].cfg, i, &f->arena);
+    wf_fabric_ideals(f);
     make_objs(f);
     make_steps(f);
     *out = f;

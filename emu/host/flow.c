@@ -188,3 +188,11 @@ bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *h
     }
     return false;
 }
+
+uint64_t *wf_host_flow_ctr(const struct wf_host *from, const char *name)
+{
+    for (struct wf_flow *f = from->flows; f; f = f->next)
+        if (!strcmp(f->name + strlen("flow."), name))
+            return f->ctr;
+    return NULL;
+}

@@ -14,6 +14,7 @@ struct wf_scen_work {
     int kind; /* enum wf_work_kind */
     int op;
     struct wf_flow_cfg cfg;
+    uint64_t jitter_ps;
     const struct wf_yaml_node *at;
     uint32_t *from, n_from; /* hosts */
     uint32_t *to, n_to;

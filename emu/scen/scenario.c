@@ -252,7 +252,7 @@ void wf_scenario_seed(struct wf_scenario *s, uint64_t seed)
 
     s->desc.seed = seed;
     for (uint32_t i = 0; i < s->n_work; i++)
-        drawn = drawn || s->work[i].kind == WF_WORK_PERMUTATION;
+        drawn = drawn || s->work[i].kind == WF_WORK_PERMUTATION || s->work[i].jitter_ps;
     if (drawn)
         wf_scen_draw(s);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "base/units.h"
 #include "scen/match.h"
 #include "scen/scen_priv.h"
 
@@ -24,6 +25,8 @@ static const struct wf_key rows[] = {
             "permutation: each host of `from` to another one of them, drawn from the seed. "
             "all_to_all: each host of `from` to each other one."},
     {"op", WF_KEY_ENUM, ROW(op), "write", .names = op_names, .doc = "The RDMA operation."},
+    {"start_jitter", WF_KEY_TIME, ROW(jitter_ps), "0", 0, 3600 * WF_PS_PER_S,
+     .doc = "Each flow starts later than `start` by up to this, drawn from the seed."},
 };
 
 const struct wf_keyset wf_work_keys = {
@@ -186,6 +189,18 @@ static void draw(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t *
     }
 }
 
+/* One stream a workload: starts of the others stay when one is changed. */
+static void jitter(struct wf_scenario *s, const struct wf_scen_work *w)
+{
+    struct wf_prng p;
+    char name[64];
+
+    snprintf(name, sizeof(name), "workload.%s.start", w->name);
+    wf_prng_init(&p, s->desc.seed, name);
+    for (uint32_t i = w->first_flow; i < s->desc.n_flows && w->jitter_ps; i++)
+        s->desc.flows[i].cfg.start_ps += wf_prng_below(&p, w->jitter_ps + 1);
+}
+
 static void expand(struct wf_scenario *s, struct wf_scen_work *w)
 {
     uint32_t *to = w->to;
@@ -204,6 +219,7 @@ static void expand(struct wf_scenario *s, struct wf_scen_work *w)
         else if (w->from[i] != w->to[0])
             add_flow(s, w, w->from[i], w->to[0]);
     }
+    jitter(s, w);
 }
 
 void wf_scen_draw(struct wf_scenario *s)

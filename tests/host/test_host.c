@@ -126,6 +126,7 @@ static void test_closed_form(void **state)
     assert_int_equal(c[WF_FLOW_RETX_PACKETS], 0);
     assert_int_equal(c[WF_FLOW_START_PS], 12345);
     assert_int_equal(c[WF_FLOW_COMPLETION_PS], at_host + ack);
+    assert_int_equal(c[WF_FLOW_IDEAL_PS], at_host + ack);
     /* the First is the longest, and what waited in the NIC does not count */
     assert_int_equal(c[WF_FLOW_DELAY_MAX_PS], at_switch + (8 + 4174) * B + D);
     assert_int_equal(s.f->lc->wheel.count, 0);
@@ -303,6 +304,8 @@ static void test_pace(void **state)
     run(&s);
     assert_int_equal(counters(&s, "flow.f0")[WF_FLOW_COMPLETION_PS],
                      last + 2 * ((8 + 4158) * 80 + D) + L + ack);
+    assert_int_equal(counters(&s, "flow.f0")[WF_FLOW_IDEAL_PS],
+                     last + 2 * ((8 + 4158) * 80 + D) + L + ack);
     done(&s);
 }
 
@@ -319,6 +322,8 @@ static void test_across_spine(void **state)
     run(&s);
     /* 14+20+8+12+16+1000+4+4 = 1078 */
     assert_int_equal(counters(&s, "flow.f0")[WF_FLOW_COMPLETION_PS],
+                     4 * ((8 + 1078) * B + D) + 3 * L + 4 * ((8 + 66) * B + D) + 3 * L);
+    assert_int_equal(counters(&s, "flow.f0")[WF_FLOW_IDEAL_PS],
                      4 * ((8 + 1078) * B + D) + 3 * L + 4 * ((8 + 66) * B + D) + 3 * L);
     assert_int_equal(counters(&s, "flow.f0")[WF_FLOW_DELAY_MAX_PS],
                      4 * ((8 + 1078) * B + D) + 3 * L);

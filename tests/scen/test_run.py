@@ -128,6 +128,34 @@ class Run(unittest.TestCase):
         _, out, _ = weft("run", "-", text=text)
         self.assertIn("always and never about levels: looked at every 3us\n", out)
 
+    def test_a_flow_alone_takes_its_ideal_time_and_never_less(self):
+        base = ("weft: 1\ntopology: {leaves: 2, spines: 2, hosts_per_leaf: 3}\n"
+                "switches: {'*': {mode: %s}}\nlinks: {h1: {rate: 40Gbps}, h2: {rate: 33.3Mbps}}\n"
+                "workload: [{name: f, from: %s, to: %s, size: %s, path_mtu: 1024, window: 1GiB, "
+                "count: %d}]\n")
+        for mode in ("store_and_forward", "cut_through"):
+            for ends in (("h0", "h4"), ("h0", "h1"), ("h1", "h4"), ("h2", "h3"), ("h4", "h2")):
+                for size, count in (("1B", 1), ("1024B", 1), ("102400B", 1), ("100000B", 1),
+                                    ("10kB", 5)):
+                    flow = run_json(base % (mode, *ends, size, count))[1]["flows"][0]
+                    over = flow["completion_ps"] / flow["ideal_ps"]
+                    with self.subTest(mode=mode, ends=ends, size=size, count=count):
+                        # sums of times that are rounded one by one: a picosecond each
+                        self.assertGreaterEqual(flow["completion_ps"] + 4, flow["ideal_ps"])
+                        self.assertLess(over, 1.02)
+                        if (size, count) == ("102400B", 1) and "h2" not in ends:
+                            self.assertLess(over, 1.0005)  # a RETH more in the first frame
+
+    def test_starts_are_drawn_from_the_seed_within_the_jitter(self):
+        text = SEEDS.replace("repeat: {seeds: 5}\n", "").replace("expect:\n", "")
+        text = text.replace("size:", "start: 5us, start_jitter: 20us, size:")
+        starts = [[f["start_ps"] for f in run_json(text, "--seed", s)[1]["flows"]]
+                  for s in ("3", "3", "4")]
+        self.assertEqual(starts[0], starts[1])
+        self.assertNotEqual(starts[0], starts[2])
+        self.assertTrue(all(5e6 <= s <= 25e6 for s in starts[0]))
+        self.assertGreater(len(set(starts[0])), 6)
+
     def test_junit(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "junit.xml")
