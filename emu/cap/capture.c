@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Capture points. See capture.h; the ring and its thread are in capture_ring.c. */
+/* Capture points. See capture.h; rings and the writer's thread are in recorder.c. */
 #include "cap/capture.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 #include "base/assert.h"
 #include "base/units.h"
-#include "cap/capture_ring.h"
+#include "cap/capture_note.h"
+#include "cap/recorder.h"
 #include "wire/bth.h"
 
 static const char *const direction_names[] = {"both", "rx", "tx", NULL};
@@ -69,7 +70,7 @@ struct file {
     struct file *next;
     char *path;
     struct wf_pcapng *w;
-    struct wf_capture_ring *ring; /* live only */
+    struct wf_recorder *rec;
 };
 
 struct point {
@@ -86,17 +87,25 @@ struct wf_captures {
     struct wf_captures_conf conf;
     struct file *files;
     struct point *points;
-    uint8_t frame[WF_FULL_ROOM];
+    uint8_t (*frames)[WF_FULL_ROOM]; /* one an lcore */
 };
 
 int wf_captures_new(struct wf_captures **out, const struct wf_captures_conf *conf,
                     struct wf_err *err)
 {
-    *out = calloc(1, sizeof(**out));
-    if (!*out)
-        return wf_err_set(err, ENOMEM, "no memory for captures");
-    (*out)->conf = *conf;
-    return 0;
+    struct wf_captures *c = calloc(1, sizeof(*c));
+
+    *out = c;
+    if (c) {
+        c->conf = *conf;
+        c->conf.n_lcs = conf->n_lcs ? conf->n_lcs : 1;
+        c->frames = calloc(c->conf.n_lcs, sizeof(*c->frames));
+    }
+    if (c && c->frames)
+        return 0;
+    free(c);
+    *out = NULL;
+    return wf_err_set(err, ENOMEM, "no memory for captures");
 }
 
 /* ---- what is captured ---- */
@@ -159,27 +168,68 @@ static void describe(struct wf_capture_note *n, const struct wf_port *port,
     }
 }
 
+/* The lcore that the port's node belongs to. */
+static unsigned ring_of(const struct wf_captures *c, const struct wf_port *port)
+{
+    return c->conf.n_lcs > 1 ? (unsigned)(port->node->net->lc - c->conf.lcs) : 0;
+}
+
 static void saw(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir,
                 enum wf_reason why)
 {
     struct point *pt = (struct point *)tap;
     struct wf_capture_note note = {.iface = pt->iface};
-    uint32_t cap = sizeof(pt->set->frame);
+    unsigned ring = ring_of(pt->set, port);
+    uint8_t *frame = pt->set->frames[ring];
+    uint32_t cap = WF_FULL_ROOM;
 
     if (!wanted(pt, pkt, dir))
         return;
     if (pt->cfg.snaplen && pt->cfg.snaplen < cap)
         cap = (uint32_t)pt->cfg.snaplen;
     describe(&note, port, pkt, dir, why);
-    wf_pkt_real_bytes(pkt, pt->set->frame, cap);
+    wf_pkt_real_bytes(pkt, frame, cap);
     note.cap_bytes = note.len_bytes < cap ? note.len_bytes : cap;
-    if (pt->file->ring)
-        wf_capture_ring_put(pt->file->ring, &note, pt->set->frame);
-    else
-        wf_capture_write(pt->file->w, &note, pt->set->frame);
+    wf_recorder_put(pt->file->rec, ring, note.time_ps, pt->iface, &note, sizeof(note), frame,
+                    note.cap_bytes);
 }
 
 /* ---- files and points ---- */
+
+static void write_record(void *arg, uint64_t t_ps, uint64_t key, const void *data, uint32_t len)
+{
+    struct file *f = arg;
+    struct wf_capture_note note;
+
+    (void)t_ps;
+    (void)key;
+    (void)len;
+    memcpy(&note, data, sizeof(note));
+    wf_capture_write(f->w, &note, (const uint8_t *)data + sizeof(note));
+}
+
+static void flush_file(void *arg)
+{
+    struct file *f = arg;
+
+    wf_pcapng_flush(f->w);
+}
+
+static int start_recorder(struct wf_captures *c, struct file *f, struct wf_err *err)
+{
+    const struct wf_recorder_conf conf = {
+        .rings = c->conf.n_lcs,
+        .lossy = c->conf.live,
+        .ring_bytes = c->conf.ring_bytes,
+        .published_ps = c->conf.published_ps,
+        .published_arg = c->conf.published_arg,
+        .write = write_record,
+        .flush = flush_file,
+        .arg = f,
+    };
+
+    return wf_recorder_new(&f->rec, &conf, err);
+}
 
 static struct file *open_file(struct wf_captures *c, const char *path, struct wf_err *err)
 {
@@ -199,7 +249,7 @@ static struct file *open_file(struct wf_captures *c, const char *path, struct wf
     }
     if (wf_pcapng_open(&f->w, path, &conf, err) < 0)
         goto fail;
-    if (c->conf.live && wf_capture_ring_new(&f->ring, f->w, c->conf.ring_bytes, err) < 0)
+    if (start_recorder(c, f, err) < 0)
         goto fail;
     f->next = c->files;
     c->files = f;
@@ -224,11 +274,14 @@ static int add_iface(struct wf_captures *c, struct file *f, const struct point *
         .rate_bps = pt->port->link ? pt->port->link->cfg.rate_bps : 0,
         .epoch_s = c->conf.epoch_s,
     };
+    int rc;
 
     snprintf(text, sizeof(text), "%s %s, %s", pt->port->node->ops->kind, pt->port->node->name,
              pt->port->link ? pt->port->link->name : "no link");
-    return f->ring ? wf_capture_ring_iface(f->ring, &iface, err)
-                   : wf_pcapng_add_iface(f->w, &iface, err);
+    wf_recorder_lock(f->rec);
+    rc = wf_pcapng_add_iface(f->w, &iface, err);
+    wf_recorder_unlock(f->rec);
+    return rc;
 }
 
 int wf_captures_add(struct wf_captures *c, const struct wf_capture_cfg *cfg, struct wf_port *port,
@@ -257,17 +310,32 @@ int wf_captures_add(struct wf_captures *c, const struct wf_capture_cfg *cfg, str
     return 0;
 }
 
+/* A file that is being written to just now is asked the next time: its disk may be slow. Behind
+ * wf_captures_stop() there is no next time. */
 bool wf_captures_take_error(struct wf_captures *c, struct wf_err *err)
 {
-    for (struct file *f = c->files; f; f = f->next)
-        if (f->ring ? wf_capture_ring_error(f->ring, err) : wf_pcapng_take_error(f->w, err))
-            return true;
-    return false;
+    bool any = false;
+
+    for (struct file *f = c->files; f && !any; f = f->next) {
+        if (!c->points)
+            wf_recorder_lock(f->rec);
+        else if (!wf_recorder_try(f->rec))
+            continue;
+        any = wf_pcapng_take_error(f->w, err);
+        wf_recorder_unlock(f->rec);
+    }
+    return any;
 }
 
 static struct wf_pcapng_counts counts_of(const struct file *f)
 {
-    return f->ring ? wf_capture_ring_counts(f->ring) : wf_pcapng_counts(f->w);
+    struct wf_pcapng_counts n;
+
+    wf_recorder_lock(f->rec);
+    n = wf_pcapng_counts(f->w);
+    wf_recorder_unlock(f->rec);
+    n.lost += wf_recorder_lost(f->rec);
+    return n;
 }
 
 struct wf_capture_totals wf_captures_totals(const struct wf_captures *c)
@@ -318,12 +386,8 @@ void wf_captures_stop(struct wf_captures *c)
         take_off(pt);
         free(pt);
     }
-    for (struct file *f = c->files; f; f = f->next) {
-        if (f->ring)
-            wf_capture_ring_drain(f->ring);
-        else
-            wf_pcapng_flush(f->w);
-    }
+    for (struct file *f = c->files; f; f = f->next)
+        wf_recorder_drain(f->rec, UINT64_MAX);
 }
 
 void wf_captures_free(struct wf_captures *c)
@@ -335,10 +399,11 @@ void wf_captures_free(struct wf_captures *c)
         struct file *f = c->files;
 
         c->files = f->next;
-        wf_capture_ring_free(f->ring);
+        wf_recorder_free(f->rec);
         wf_pcapng_close(f->w, NULL);
         free(f->path);
         free(f);
     }
+    free(c->frames);
     free(c);
 }

@@ -14,8 +14,9 @@
  * cut-through switch the end of the headers). Frames have no FCS; a virtual payload is made real,
  * with its right ICRC, unless the snaplen cuts it off.
  *
- * In virtual time records are written as they come. In real time they go through a bounded ring to
- * a thread, so that a slow disk never stops the fabric; what does not fit is counted as lost.
+ * A thread writes the records, in the order of time and, at one instant, of the interfaces (see
+ * recorder.h): the file does not depend on how many lcores there are. A slow disk makes a run in
+ * virtual time wait; in real time it never stops the fabric, and what does not fit is lost.
  */
 #ifndef WEFT_CAP_CAPTURE_H
 #define WEFT_CAP_CAPTURE_H
@@ -52,10 +53,16 @@ struct wf_capture_cfg {
 extern const struct wf_keyset wf_capture_keys;
 
 struct wf_captures_conf {
-    bool live;           /* write by a thread, count what it can't take */
+    bool live;           /* never wait for the disk: count what is lost */
     int64_t epoch_s;     /* what fabric time 0 is in seconds since 1970; 0 in virtual time */
     const char *comment; /* of the files: scenario and seed */
-    size_t ring_bytes;   /* live: 0 for the default, 8 MiB a file */
+    size_t ring_bytes;   /* of one lcore; 0 for the default, 8 MiB a file */
+    /* The lcores that the ports' nodes are on; n_lcs 0: one, which need not be named. */
+    const struct wf_lcore *lcs;
+    unsigned n_lcs;
+    /* As in recorder.h: how far each of them has come. Needed for several. */
+    uint64_t (*published_ps)(void *arg, unsigned lcore);
+    void *published_arg;
 };
 
 struct wf_capture_totals {

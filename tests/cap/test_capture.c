@@ -19,7 +19,6 @@
 #include <cmocka.h>
 
 #include "cap/capture.h"
-#include "cap/capture_ring.h"
 #include "cap/reader.h"
 #include "support.h"
 #include "wire/icrc.h"
