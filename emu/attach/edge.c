@@ -28,19 +28,16 @@ static struct wf_pkt *materialise(struct wf_net *net, struct wf_pkt *pkt)
 {
     uint32_t len = pkt->frame_len - WF_FCS_LEN;
     struct wf_pkt *full;
-    struct rte_mbuf *m;
 
     if (pkt->payload == WF_PAYLOAD_REAL || wf_pkt_caplen(pkt) >= len)
         return pkt;
     full = wf_pkt_new(net, len);
     if (!full)
         return NULL;
-    m = wf_pkt_mbuf(full);
-    *full = *pkt;
-    full->ev = (struct wf_event){0};
-    wf_pkt_real_bytes(pkt, rte_pktmbuf_mtod(m, uint8_t *), len);
+    wf_pkt_like(full, pkt);
+    wf_pkt_real_bytes(pkt, wf_pkt_hdr_rw(full), len);
     full->payload = WF_PAYLOAD_REAL;
-    rte_pktmbuf_free(wf_pkt_mbuf(pkt));
+    wf_pkt_free(net, pkt);
     return full;
 }
 
@@ -82,7 +79,7 @@ void wf_edge_probe(struct wf_edge *e)
         return;
     memcpy(arp.sha, wf_edge_port(e)->peer->node->mac, 6);
     wf_arp_build(wf_pkt_hdr_rw(pkt), all, &arp);
-    push(e, wf_pkt_mbuf(pkt));
+    push(e, wf_pkt_to_mbuf(pkt));
 }
 
 /* A frame is at the host, in model time. What follows is no part of the model. */
@@ -193,15 +190,11 @@ static struct wf_pkt *adopt(struct wf_net *net, struct rte_mbuf *m)
                     rte_mbuf_refcnt_read(m) == 1;
     struct wf_pkt *pkt;
 
-    if (as_it_is && (len > WF_HDR_ROOM || rte_mempool_avail_count(net->hdr_pool) < PULL_FRAMES)) {
-        pkt = wf_pkt_of(m);
-        memset(pkt, 0, sizeof(*pkt));
-        pkt->born_ps = net->lc->now_ps;
-        return pkt;
-    }
+    if (as_it_is && (len > WF_HDR_ROOM || wf_net_spare(net) < PULL_FRAMES))
+        return wf_pkt_adopt(net, m);
     pkt = wf_pkt_new(net, len);
     if (pkt && len) {
-        uint8_t *to = rte_pktmbuf_mtod(wf_pkt_mbuf(pkt), uint8_t *);
+        uint8_t *to = wf_pkt_hdr_rw(pkt);
         const void *from = rte_pktmbuf_read(m, 0, len, to);
 
         if (from != to)

@@ -69,12 +69,10 @@ static bool answers_probe(const struct wf_edge *e, const struct wf_pkt *pkt)
 /* What a frame needs to be switched; a short one counts as padded, and keeps its bytes. */
 static void dress(struct wf_edge *e, struct wf_pkt *pkt)
 {
-    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
-    uint32_t len = rte_pktmbuf_pkt_len(m), min = WF_FRAME_MIN - WF_FCS_LEN;
+    uint32_t len = wf_pkt_caplen(pkt), min = WF_FRAME_MIN - WF_FCS_LEN;
 
     if (len < min) /* nobody reads leftovers of another frame behind a short one */
-        memset(rte_pktmbuf_mtod_offset(m, uint8_t *, len), 0, min - len);
-    m->ol_flags = 0;
+        memset(wf_pkt_hdr_rw(pkt) + len, 0, min - len);
     pkt->payload = WF_PAYLOAD_REAL;
     pkt->frame_len = (len < min ? min : len) + WF_FCS_LEN;
     pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;

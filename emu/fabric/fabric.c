@@ -105,7 +105,7 @@ static void drain_fifo(struct wf_net *net, struct wf_fifo *fifo)
     struct wf_fifo_node *n;
 
     while ((n = wf_fifo_pop(fifo)))
-        rte_pktmbuf_free(wf_pkt_mbuf(WF_CONTAINER_OF(n, struct wf_pkt, q)));
+        wf_pkt_free(net, WF_CONTAINER_OF(n, struct wf_pkt, q));
 }
 
 void wf_fabric_free(struct wf_fabric *f)

@@ -11,14 +11,14 @@
 #include "wire/bth.h"
 #include "wire/icrc.h"
 
-enum { PRIV = (sizeof(struct wf_pkt) + 7) / 8 * 8, CACHE = 256 };
+enum { PRIV = sizeof(struct wf_pkt) };
 
 static struct rte_mempool *pool(const char *name, const char *kind, unsigned n, unsigned room)
 {
     char full[RTE_MEMPOOL_NAMESIZE];
 
     snprintf(full, sizeof(full), "%.16s_%s", name, kind);
-    return rte_pktmbuf_pool_create(full, n, n > 2 * CACHE ? CACHE : 0, PRIV, room, SOCKET_ID_ANY);
+    return rte_pktmbuf_pool_create(full, n, 0, PRIV, room, SOCKET_ID_ANY);
 }
 
 int wf_net_pools(struct wf_net *net, const char *name, unsigned n_hdr, unsigned n_full)
@@ -45,23 +45,114 @@ uint64_t wf_net_pools_bytes(unsigned n_hdr, unsigned n_full)
     return (each + WF_HDR_ROOM) * n_hdr + (each + WF_FULL_ROOM) * n_full + (2u << 20);
 }
 
+static struct wf_pkt *spare_pkt(struct wf_net *net)
+{
+    void *lot[WF_PKT_BULK];
+
+    if (!net->n_spare) {
+        unsigned n = WF_PKT_BULK;
+
+        if (rte_mempool_get_bulk(net->hdr_pool, lot, n)) { /* what is left, one by one */
+            for (n = 0; n < WF_PKT_BULK && !rte_mempool_get(net->hdr_pool, &lot[n]); n++)
+                ;
+            if (!n)
+                return NULL;
+        }
+        while (n)
+            net->spare[net->n_spare++] = wf_pkt_of(lot[--n]);
+    }
+    return net->spare[--net->n_spare];
+}
+
+static struct wf_pkt *full_pkt(struct wf_net *net, uint32_t room)
+{
+    struct rte_mbuf *m = room <= WF_FULL_ROOM ? rte_pktmbuf_alloc(net->full_pool) : NULL;
+
+    return m ? wf_pkt_of(m) : NULL;
+}
+
+/* Nothing of what it was before is left in it, but for its parse: that is whoever's who fills it.
+ */
+static void clear(struct wf_pkt *pkt, uint64_t now_ps)
+{
+    memset(pkt, 0, offsetof(struct wf_pkt, p));
+    pkt->p.flags = 0;
+    pkt->born_ps = now_ps;
+    pkt->cookie = 0;
+}
+
 struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)
 {
-    struct rte_mbuf *m = rte_pktmbuf_alloc(room <= WF_HDR_ROOM ? net->hdr_pool : net->full_pool);
-    struct wf_pkt *pkt;
+    bool full = room > WF_HDR_ROOM;
+    struct wf_pkt *pkt = full ? full_pkt(net, room) : spare_pkt(net);
 
-    if (!m || room > WF_FULL_ROOM) {
-        net->out_of_buffers |= !m;
-        rte_pktmbuf_free(m);
+    if (!pkt) {
+        net->out_of_buffers |= room <= WF_FULL_ROOM;
         return NULL;
     }
-    m->data_off = 0;
-    m->data_len = (uint16_t)room;
-    m->pkt_len = room;
-    pkt = wf_pkt_of(m);
-    memset(pkt, 0, sizeof(*pkt));
-    pkt->born_ps = net->lc->now_ps;
+    clear(pkt, net->lc->now_ps);
+    pkt->data = (uint8_t *)(pkt + 1);
+    pkt->caplen = (uint16_t)room;
+    pkt->full = full;
     return pkt;
+}
+
+void wf_pkt_free(struct wf_net *net, struct wf_pkt *pkt)
+{
+    if (pkt->full) {
+        rte_pktmbuf_free(wf_pkt_mbuf(pkt));
+        return;
+    }
+    if (net->n_spare == WF_PKT_SPARE) { /* the coldest go */
+        void *lot[WF_PKT_BULK];
+
+        for (unsigned i = 0; i < WF_PKT_BULK; i++)
+            lot[i] = wf_pkt_mbuf(net->spare[i]);
+        rte_mempool_put_bulk(net->hdr_pool, lot, WF_PKT_BULK);
+        net->n_spare -= WF_PKT_BULK;
+        memmove(net->spare, net->spare + WF_PKT_BULK, net->n_spare * sizeof(net->spare[0]));
+    }
+    net->spare[net->n_spare++] = pkt;
+}
+
+unsigned wf_net_spare(const struct wf_net *net)
+{
+    return net->n_spare + rte_mempool_avail_count(net->hdr_pool);
+}
+
+struct wf_pkt *wf_pkt_adopt(struct wf_net *net, struct rte_mbuf *m)
+{
+    struct wf_pkt *pkt = wf_pkt_of(m);
+
+    WF_ASSERT(m->pool == net->full_pool && RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1);
+    clear(pkt, net->lc->now_ps);
+    pkt->data = rte_pktmbuf_mtod(m, uint8_t *);
+    pkt->caplen = rte_pktmbuf_data_len(m);
+    pkt->full = true;
+    return pkt;
+}
+
+struct rte_mbuf *wf_pkt_to_mbuf(struct wf_pkt *pkt)
+{
+    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
+
+    m->data_off = (uint16_t)(pkt->data - (uint8_t *)m->buf_addr);
+    m->data_len = pkt->caplen;
+    m->pkt_len = pkt->caplen;
+    m->ol_flags = 0;
+    return m;
+}
+
+void wf_pkt_like(struct wf_pkt *to, const struct wf_pkt *from)
+{
+    struct wf_pkt was = *to;
+
+    *to = *from;
+    to->ev = was.ev;
+    to->q = was.q;
+    to->data = was.data;
+    to->caplen = was.caplen;
+    to->full = was.full;
 }
 
 uint32_t wf_flow_hash(const uint8_t *b, const struct wf_parsed *p)
@@ -90,14 +181,6 @@ enum wf_reason wf_pkt_parse(struct wf_pkt *pkt)
     return why;
 }
 
-uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt)
-{
-    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
-
-    WF_ASSERT(RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1);
-    return rte_pktmbuf_mtod(m, uint8_t *);
-}
-
 void wf_pkt_edited(struct wf_pkt *pkt)
 {
     uint64_t w;
@@ -110,13 +193,15 @@ void wf_pkt_edited(struct wf_pkt *pkt)
 
 void wf_pkt_answer(struct wf_net *net, struct wf_pkt *pkt, uint32_t caplen)
 {
-    WF_ASSERT(!wf_event_pending(&pkt->ev) &&
-              (caplen <= WF_HDR_ROOM || caplen == wf_pkt_caplen(pkt)));
+    struct wf_pkt was = *pkt;
+
+    WF_ASSERT(!wf_event_pending(&pkt->ev) && (caplen <= WF_HDR_ROOM || caplen == was.caplen));
     net->ctr[WF_FABRIC_CONSUMED]++;
     net->ctr[WF_FABRIC_GENERATED]++;
-    memset(pkt, 0, sizeof(*pkt));
-    wf_pkt_trim(pkt, caplen);
-    pkt->born_ps = net->lc->now_ps;
+    clear(pkt, net->lc->now_ps);
+    pkt->data = was.data;
+    pkt->caplen = (uint16_t)caplen;
+    pkt->full = was.full;
 }
 
 struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt)
@@ -125,11 +210,9 @@ struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt)
 
     if (!copy)
         return NULL;
-    *copy = *pkt;
-    copy->ev = (struct wf_event){0};
-    copy->q = (struct wf_fifo_node){0};
+    wf_pkt_like(copy, pkt);
     copy->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
-    memcpy(wf_pkt_hdr_rw(copy), wf_pkt_bytes(pkt), wf_pkt_caplen(pkt));
+    memcpy(copy->data, pkt->data, pkt->caplen);
     net->ctr[WF_FABRIC_REPLICATED]++;
     return copy;
 }
@@ -168,7 +251,7 @@ static void end(struct wf_net *net, struct wf_pkt *pkt, enum wf_ctr_FABRIC how)
 {
     WF_ASSERT(!wf_event_pending(&pkt->ev));
     net->ctr[how]++;
-    rte_pktmbuf_free(wf_pkt_mbuf(pkt));
+    wf_pkt_free(net, pkt);
 }
 
 void wf_pkt_deliver(struct wf_net *net, struct wf_pkt *pkt)
@@ -180,7 +263,7 @@ struct rte_mbuf *wf_pkt_deliver_out(struct wf_net *net, struct wf_pkt *pkt)
 {
     WF_ASSERT(!wf_event_pending(&pkt->ev));
     net->ctr[WF_FABRIC_DELIVERED]++;
-    return wf_pkt_mbuf(pkt);
+    return wf_pkt_to_mbuf(pkt);
 }
 
 void wf_pkt_consume(struct wf_net *net, struct wf_pkt *pkt)

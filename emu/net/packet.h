@@ -43,30 +43,42 @@ enum wf_pkt_flag {
     WF_PKT_REPLAYED = 16, /* read from a capture */
 };
 
-/* In the mbuf's private area, right behind struct rte_mbuf. Times: the fabric's picoseconds. */
+/*
+ * In the mbuf's private area, right behind struct rte_mbuf, whose own lines are touched at edges
+ * only. A hop at a switch needs three cache lines of it and one of the headers, which follow the
+ * struct: the first when the packet arrives or leaves, the second when it is queued, the third to
+ * classify and route. Times: the fabric's picoseconds.
+ */
 struct wf_pkt {
-    struct wf_event ev;     /* its arrival */
-    struct wf_fifo_node q;  /* in an egress queue */
-    struct wf_port *port;   /* where it is: the port that it came in by, or will come in by */
-    uint64_t first_bit_ps;  /* of the preamble, at that port */
-    uint64_t last_bit_ps;   /* of the FCS, at that port */
-    uint64_t ready_ps;      /* not sent before */
-    uint64_t enqueued_ps;   /* into the queue it is in or was last in */
-    uint64_t pause_mark_ps; /* the queue's paused time then */
-    uint64_t born_ps;
-    uint64_t hash;      /* of the headers as they are; what the digest sees */
-    uint64_t cookie;    /* of whoever made it: replay's record number */
-    uint32_t flow_hash; /* of addresses, protocol, ports: ECMP */
+    struct wf_event ev;    /* its arrival */
+    struct wf_fifo_node q; /* in an egress queue */
+    struct wf_port *port;  /* where it is: the port that it came in by, or will come in by */
+    uint8_t *data;         /* the bytes that are there, caplen of them */
+    uint64_t hash;         /* of the headers as they are; what the digest sees */
     uint32_t frame_len;
-    uint32_t link_downs;  /* the link's when it was sent */
-    uint32_t depth_bytes; /* bytes ahead of it when it was enqueued */
+    uint32_t link_downs; /* the link's when it was sent */
+    uint16_t caplen;
     uint16_t flags;
-    uint8_t payload; /* enum wf_payload */
-    uint8_t prio;    /* whom a PFC frame of the receiver stops: 802.1p priority */
+    uint8_t prio; /* whom a PFC frame of the receiver stops: 802.1p priority */
     uint8_t tc, pg, queue;
-    bool malformed; /* lengths contradict each other: fit for bridging only */
+
+    uint64_t first_bit_ps; /* of the preamble, at that port */
+    uint64_t last_bit_ps;  /* of the FCS, at that port */
+    uint64_t ready_ps;     /* not sent before */
+    uint64_t enqueued_ps;  /* into the queue it is in or was last in */
+    uint32_t flow_hash;    /* of addresses, protocol, ports: ECMP */
+    uint32_t depth_bytes;  /* bytes ahead of it when it was enqueued */
+    uint8_t payload;       /* enum wf_payload */
+    bool malformed;        /* lengths contradict each other: fit for bridging only */
+    bool full;             /* its buffer is of the pool of whole frames */
+
     struct wf_parsed p;
-};
+    uint64_t born_ps;
+    uint64_t pause_mark_ps; /* the queue's paused time when it was enqueued */
+    uint64_t cookie;        /* of whoever made it: replay's record number */
+} __attribute__((aligned(64)));
+
+enum { WF_PKT_SPARE = 512, WF_PKT_BULK = 128 };
 
 /* Per-lcore context of everything in net/ and above. */
 struct wf_net {
@@ -75,6 +87,10 @@ struct wf_net {
     struct rte_mempool *full_pool; /* whole frames */
     uint64_t seed;
     bool out_of_buffers; /* a pool ran empty: an error of the run, never a drop */
+    /* Header packets at hand, last in first out, so that the next one is in a near cache; only
+     * lots of WF_PKT_BULK go to and from the pool that all lcores share. */
+    uint32_t n_spare;
+    struct wf_pkt *spare[WF_PKT_SPARE];
     uint64_t ctr[WF_FABRIC_CTRS];
 };
 
@@ -91,12 +107,12 @@ static inline struct wf_pkt *wf_pkt_of(struct rte_mbuf *m)
 /* The bytes that are there: headers, or the whole frame without FCS. Read only. */
 static inline const uint8_t *wf_pkt_bytes(const struct wf_pkt *pkt)
 {
-    return rte_pktmbuf_mtod((const struct rte_mbuf *)pkt - 1, const uint8_t *);
+    return pkt->data;
 }
 
 static inline uint32_t wf_pkt_caplen(const struct wf_pkt *pkt)
 {
-    return rte_pktmbuf_data_len((const struct rte_mbuf *)pkt - 1);
+    return pkt->caplen;
 }
 
 /* Pools of at least n packets of each kind, named after `name` (unique in the process). 0/-errno */
@@ -108,20 +124,30 @@ uint64_t wf_net_pools_bytes(unsigned n_hdr, unsigned n_full);
 /* A new packet with `room` bytes of data to fill (contiguous). Chooses the pool. NULL when the pool
  * is empty, and net->out_of_buffers is set. born_ps is now. */
 struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room);
+/* An mbuf that came from outside, in one piece and ours alone, from the pool of whole frames. */
+struct wf_pkt *wf_pkt_adopt(struct wf_net *net, struct rte_mbuf *m);
+/* Its mbuf, which says of its data what the packet says: to hand it to a driver. */
+struct rte_mbuf *wf_pkt_to_mbuf(struct wf_pkt *pkt);
+/* Take over everything but the buffer and the place in queues. */
+void wf_pkt_like(struct wf_pkt *to, const struct wf_pkt *from);
+/* The buffer goes back, nothing is counted. */
+void wf_pkt_free(struct wf_net *net, struct wf_pkt *pkt);
+/* Header packets that can still be had, by this lcore alone. */
+unsigned wf_net_spare(const struct wf_net *net);
 /* Parse and hash its bytes; frame_len is set, headers are there. */
 enum wf_reason wf_pkt_parse(struct wf_pkt *pkt);
 /* What ECMP hashes of a parsed frame: addresses, protocol, ports; without IP its MACs and type. */
 uint32_t wf_flow_hash(const uint8_t *bytes, const struct wf_parsed *p);
 /* Headers to edit; the caller tells the digest by wf_pkt_edited(). */
-uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt);
+static inline uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt)
+{
+    return pkt->data;
+}
 void wf_pkt_edited(struct wf_pkt *pkt);
 /* Only the first len bytes of data are used. */
 static inline void wf_pkt_trim(struct wf_pkt *pkt, uint32_t len)
 {
-    struct rte_mbuf *m = wf_pkt_mbuf(pkt);
-
-    m->data_len = (uint16_t)len;
-    m->pkt_len = len;
+    pkt->caplen = (uint16_t)len;
 }
 /* The packet ends at the node that it was for, and its buffer becomes that node's answer, of
  * caplen bytes (what it has, or at most WF_HDR_ROOM): counted as consumed and generated. */
