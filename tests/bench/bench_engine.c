@@ -51,43 +51,16 @@ static void eal(void)
         exit(3);
 }
 
-static void link_up(uint32_t a, uint32_t b, bool host)
-{
-    struct wf_desc_link *l = &desc.links[desc.n_links++];
-
-    l->a = (struct wf_desc_end){host, a};
-    l->b = (struct wf_desc_end){false, b};
-    wf_keyset_defaults(&wf_link_keys, &l->cfg);
-    l->cfg.delay_ps = WF_PS_PER_US;
-}
-
-/* k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores; hosts fill the edges in order. */
 static void fat_tree(uint32_t k)
 {
-    uint32_t half = k / 2, edges = k * half, hosts = edges * half;
+    struct wf_fat_tree t = {.k = k, .pods = k, .hosts_per_edge = k / 2};
 
-    desc.n_hosts = hosts;
-    desc.hosts = WF_ARENA_ARRAY(&arena, struct wf_desc_host, hosts);
-    desc.n_switches = 2 * edges + half * half;
-    desc.switches = WF_ARENA_ARRAY(&arena, struct wf_desc_switch, desc.n_switches);
-    desc.links = WF_ARENA_ARRAY(&arena, struct wf_desc_link, 3 * hosts);
-    for (uint32_t i = 0; i < desc.n_switches; i++) {
-        desc.switches[i].name = wf_arena_printf(&arena, "s%u", i);
-        wf_switch_cfg_defaults(&desc.switches[i].cfg);
-        desc.switches[i].cfg.pg[3].lossless = true;
-    }
-    for (uint32_t i = 0; i < hosts; i++) {
-        desc.hosts[i].name = wf_arena_printf(&arena, "h%u", i);
-        wf_host_cfg_defaults(&desc.hosts[i].cfg);
-        link_up(i, i / half, true);
-    }
-    for (uint32_t e = 0; e < edges; e++)
-        for (uint32_t a = 0; a < half; a++)
-            link_up(e, edges + e / half * half + a, false);
-    for (uint32_t a = 0; a < edges; a++)
-        for (uint32_t c = 0; c < half; c++)
-            link_up(edges + a, 2 * edges + a % half * half + c, false);
+    wf_desc_fat_tree(&desc, &arena, &t);
     wf_desc_address(&desc, &arena);
+    for (uint32_t i = 0; i < desc.n_links; i++)
+        desc.links[i].cfg.delay_ps = WF_PS_PER_US;
+    for (uint32_t i = 0; i < desc.n_switches; i++)
+        desc.switches[i].cfg.pg[3].lossless = true;
 }
 
 static void flow(uint32_t from, uint32_t to, const struct scenario *s, bool small)
