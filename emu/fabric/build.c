@@ -145,18 +145,17 @@ static void make_graph(struct wf_fabric *f)
     for (uint32_t i = 0; i < n; i++) {
         struct wf_node *node = f->nodes[i];
 
-        wf_graph_ports(&f->graph, &f->arena, i, node->n_ports);
+        wf_graph_ports(&f->graph, i, node->n_ports);
         for (uint16_t p = 0; p < node->n_ports; p++) {
+            struct wf_graph_port *port = &f->graph.nodes[i].ports[p];
             uint32_t peer = node->ports[p].peer->node->index;
 
-            if (peer < n)
-                f->graph.nodes[i].ports[p].peer = (int32_t)peer;
-            else
-                f->graph.nodes[i].ports[p].host = (int32_t)(peer - n);
+            port->peer = peer < n ? (int32_t)peer : -1;
+            port->host = peer < n ? -1 : (int32_t)(peer - n);
+            port->peer_port = node->ports[p].peer->index;
         }
     }
-    wf_graph_alloc(&f->graph, &f->arena);
-    wf_graph_update(&f->graph);
+    wf_graph_ready(&f->graph, &f->desc->shape);
 }
 
 static void copy_ip(uint8_t *to, const struct wf_ip_prefix *ip, int family)

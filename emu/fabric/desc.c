@@ -61,6 +61,7 @@ void wf_desc_fat_tree(struct wf_desc *d, struct wf_arena *arena, const struct wf
 
     wf_fat_tree_counts(t, &hosts, &switches, &links);
     make_room(d, arena, hosts, switches, links);
+    d->shape = (struct wf_shape){.kind = WF_SHAPE_FAT_TREE, .pods = t->pods, .half = half};
     add_switches(d, arena, "edge", tier);
     add_switches(d, arena, "agg", tier);
     add_switches(d, arena, "core", half * half);
@@ -81,6 +82,7 @@ void wf_desc_leaf_spine(struct wf_desc *d, struct wf_arena *arena, uint32_t leav
     uint32_t hosts = leaves * hosts_per_leaf;
 
     make_room(d, arena, hosts, leaves + spines, hosts + (uint64_t)leaves * spines);
+    d->shape = (struct wf_shape){.kind = WF_SHAPE_LEAF_SPINE, .leaves = leaves, .spines = spines};
     add_switches(d, arena, "leaf", leaves);
     add_switches(d, arena, "spine", spines);
     add_hosts(d, arena, hosts, hosts_per_leaf);

@@ -12,6 +12,7 @@
 #include "net/fault.h"
 #include "net/link.h"
 #include "switch/config.h"
+#include "topo/graph.h"
 
 struct wf_desc_switch {
     const char *name;
@@ -67,7 +68,8 @@ struct wf_desc {
     uint32_t time_scale;
     uint64_t lateness_bound_ps; /* live: p99 lateness beyond it makes timing unreliable */
     bool clock_slip;
-    bool best_effort; /* lossless: best_effort: what can't be lossless is a warning */
+    bool best_effort;      /* lossless: best_effort: what can't be lossless is a warning */
+    struct wf_shape shape; /* of the switches, when a generator made them */
     struct wf_desc_switch *switches;
     uint32_t n_switches;
     struct wf_desc_host *hosts;

@@ -37,9 +37,8 @@ void wf_fabric_link_set(struct wf_fabric *f, struct wf_link *link, bool up)
         struct wf_port *p = link->ends[e];
 
         if (p->node->index < f->graph.n)
-            f->graph.nodes[p->node->index].ports[p->index].up = up;
+            wf_graph_link(&f->graph, p->node->index, p->index, up);
     }
-    wf_graph_update(&f->graph);
     wf_link_set(link, up);
 }
 

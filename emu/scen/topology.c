@@ -136,6 +136,7 @@ static int by_name(const void *a, const void *b)
 
 /* Sorted names of all nodes, to find doubles and ends of links. */
 struct node_names {
+    const struct wf_yaml_node *switches, *hosts; /* the lists that they stand in, or NULL */
     const struct wf_yaml_node **sorted;
     const char **texts; /* for suggestions */
     size_t n;
@@ -194,26 +195,31 @@ static void check_doubles(struct wf_scenario *s, struct node_names *names)
     }
 }
 
+static int is_name(const void *key, const void *element)
+{
+    const struct wf_yaml_node *k = key, *const *e = element;
+
+    return strcmp(k->text, (*e)->text);
+}
+
 static bool find_end(struct wf_scenario *s, const struct node_names *names,
                      const struct wf_yaml_node *n, struct wf_desc_end *end)
 {
-    int i;
+    const struct wf_yaml_node *const *hit, *list = names->switches;
 
     if (n->kind != WF_YAML_SCALAR) {
         wf_diag_error(&s->diags, n, "expected the name of a switch or host, found %s",
                       wf_yaml_what(n));
         return false;
     }
-    i = wf_desc_find_switch(&s->desc, n->text);
-    end->is_host = i < 0;
-    if (i < 0)
-        i = wf_desc_find_host(&s->desc, n->text);
-    if (i < 0) {
+    hit = bsearch(n, names->sorted, names->n, sizeof(names->sorted[0]), is_name);
+    if (!hit) {
         wf_diag_unknown(&s->diags, n, n->text, names->texts, names->n,
                         "no switch or host has the name '%s'", n->text);
         return false;
     }
-    end->index = (uint32_t)i;
+    end->is_host = !list || *hit < list->items || *hit >= list->items + list->n;
+    end->index = (uint32_t)(*hit - (end->is_host ? names->hosts : list)->items);
     return true;
 }
 
@@ -243,6 +249,22 @@ static void add_link(struct wf_scenario *s, const struct node_names *names,
     }
     wf_keyset_defaults(&wf_link_keys, &l->cfg);
     s->desc.n_links++;
+}
+
+/* A switch has so many ports and no more. */
+static void check_ports(struct wf_scenario *s, const struct wf_yaml_node *switches)
+{
+    uint32_t *ports = WF_ARENA_ARRAY(&s->arena, uint32_t, s->desc.n_switches + 1);
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++) {
+        ports[s->desc.links[i].a.index] += !s->desc.links[i].a.is_host;
+        ports[s->desc.links[i].b.index] += !s->desc.links[i].b.is_host;
+    }
+    for (uint32_t i = 0; i < s->desc.n_switches; i++)
+        if (ports[i] > WF_SCEN_PORTS_MAX)
+            wf_diag_error(&s->diags, &switches->items[i],
+                          "switch '%s' has %u links, expected at most %d", s->desc.switches[i].name,
+                          ports[i], WF_SCEN_PORTS_MAX);
 }
 
 /* Each host hangs on exactly one switch. */
@@ -287,6 +309,8 @@ static void explicit(struct wf_scenario *s, const struct wf_yaml_node *at)
     const struct wf_yaml_node *links = wf_yaml_get(at, "links");
     size_t n = (switches ? switches->n : 0) + (hosts ? hosts->n : 0), errors = s->diags.errors;
     struct node_names names = {
+        .switches = switches,
+        .hosts = hosts,
         .sorted = WF_ARENA_ARRAY(&s->arena, const struct wf_yaml_node *, n + 1),
         .texts = WF_ARENA_ARRAY(&s->arena, const char *, n + 1),
     };
@@ -305,6 +329,8 @@ static void explicit(struct wf_scenario *s, const struct wf_yaml_node *at)
         add_link(s, &names, &links->items[i]);
     if (s->diags.errors == errors)
         check_hosts(s, hosts);
+    if (s->diags.errors == errors)
+        check_ports(s, switches);
     if (s->diags.errors > errors)
         s->desc.n_links = 0; /* nothing that is said about links would be true */
 }

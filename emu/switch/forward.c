@@ -21,13 +21,14 @@ static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsign
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
                         uint32_t flow_hash)
 {
-    const struct wf_hops *h = wf_next_hops(sw->graph, sw->sw, dst->sw);
+    struct wf_hops h;
 
     if (dst->sw == sw->sw)
         return dst->port;
-    if (!h->n)
+    h = wf_next_hops(sw->graph, sw->sw, dst->sw);
+    if (!h.n)
         return -1;
-    return h->ports[h->n == 1 ? 0 : wf_mix(flow_hash, sw->sw) % h->n];
+    return wf_hops_port(h, h.n == 1 ? 0 : wf_mix(flow_hash, sw->sw) % h.n);
 }
 
 static struct wf_port *towards(struct wf_switch *sw, const struct wf_host_addr *dst,
