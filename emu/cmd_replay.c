@@ -170,7 +170,7 @@ static void progress(void *arg, struct wf_fabric *f)
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "weft replay: %u of %u frames, fabric time %s\n",
                 wf_replay_frames_done(&j->r), j->r.plan.n_frames,
-                wf_time_short(f->lc->now_ps, text, sizeof(text)));
+                wf_time_short(wf_fabric_now_ps(f), text, sizeof(text)));
 }
 
 static uint64_t look(void *arg, struct wf_fabric *f)
@@ -185,8 +185,8 @@ static uint64_t look(void *arg, struct wf_fabric *f)
     if (!j->o.expect)
         return WF_TIME_NEVER;
     wf_fabric_settle(f);
-    wf_expects_step(&j->s.expects, f->lc->now_ps);
-    return wf_expects_next(&j->s.expects, f->lc->now_ps);
+    wf_expects_step(&j->s.expects, wf_fabric_now_ps(f));
+    return wf_expects_next(&j->s.expects, wf_fabric_now_ps(f));
 }
 
 static int run(struct job *j)
@@ -207,7 +207,7 @@ static int run(struct job *j)
     wf_fabric_settle(j->f);
     wf_replay_finish(&j->r);
     if (j->o.expect)
-        wf_expects_end(&j->s.expects, j->f->lc->now_ps, true);
+        wf_expects_end(&j->s.expects, wf_fabric_now_ps(j->f), true);
     wf_captures_stop(j->captures);
     look(j, j->f);
     j->invariant = wf_fabric_check(j->f, &j->broken);
@@ -220,7 +220,7 @@ static enum wf_exit verdict(const struct job *j)
 {
     if (j->invariant < 0)
         return WF_EXIT_INVARIANT;
-    if (j->f->net.out_of_buffers)
+    if (wf_fabric_out_of_buffers(j->f))
         return WF_EXIT_ENVIRONMENT;
     if (j->end == WF_RUN_STOPPED)
         return WF_EXIT_INTERRUPTED;
@@ -238,7 +238,7 @@ static void say_what_went_wrong(const struct job *j)
 
     if (j->invariant < 0)
         fprintf(stderr, "weft replay: invariant broken: %s\n", j->broken.msg);
-    if (j->f->net.out_of_buffers)
+    if (wf_fabric_out_of_buffers(j->f))
         fprintf(stderr, "weft replay: emulator_out_of_buffers: the run is worth nothing\n");
     if (j->end == WF_RUN_TIME_LIMIT)
         fprintf(stderr, "weft replay: not done by the scenario's time limit\n");
@@ -277,7 +277,7 @@ static void report_json(const struct job *j, enum wf_exit code)
     json_t *o = json_pack("{ss ss ss so ss ss so}", "schema", "weft.replay/1", "weft", wf_version(),
                           "scenario", j->s.opts.name, "seed", wf_replay_num(j->s.desc.seed),
                           "digest", digest, "verdict", verdict_name(code), "time_ps",
-                          wf_replay_num(j->f->lc->last_event_ps));
+                          wf_replay_num(wf_fabric_last_event_ps(j->f)));
 
     json_object_set_new(o, "replay", wf_replay_json(&j->r));
     json_object_set_new(o, "manifest", wf_manifest_json(&m));

@@ -129,8 +129,8 @@ static void progress(void *arg, struct wf_fabric *f)
 
     (void)arg;
     fprintf(stderr, "weft run: at %s of fabric time, %llu frames over links\n",
-            wf_time_short(f->lc->now_ps, t, sizeof(t)),
-            (unsigned long long)f->net.ctr[WF_FABRIC_LINK_HOPS]);
+            wf_time_short(wf_fabric_now_ps(f), t, sizeof(t)),
+            (unsigned long long)wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS));
 }
 
 /* One object: a run, or several runs and the verdict over them. */

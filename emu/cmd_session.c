@@ -31,9 +31,9 @@ static uint64_t look(void *arg, struct wf_fabric *f)
     struct wf_session *s = arg;
 
     wf_fabric_settle(f);
-    wf_expects_step(&s->scen->expects, f->lc->now_ps);
+    wf_expects_step(&s->scen->expects, wf_fabric_now_ps(f));
     say_capture_errors(s);
-    return wf_expects_next(&s->scen->expects, f->lc->now_ps);
+    return wf_expects_next(&s->scen->expects, wf_fabric_now_ps(f));
 }
 
 static void prepare_opts(struct wf_session *s, struct wf_fabric_opts *opts)

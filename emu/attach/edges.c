@@ -193,7 +193,7 @@ int wf_edges_open(struct wf_edges *es, struct wf_fabric *f, struct wf_err *err)
             rc = wf_err_set(err, EINVAL, "%s: an attached host has one link, not %u", e->node.name,
                             e->node.n_ports);
         else
-            rc = wf_edge_dev_open(&e->dev, f->net.full_pool, err);
+            rc = wf_edge_dev_open(&e->dev, f->nets[0].full_pool, err);
     }
     if (rc)
         wf_edges_close(es);

@@ -120,7 +120,7 @@ void wf_ingress_link(struct wf_fabric *f, struct wf_link *link, bool up)
 
 void wf_ingress_link_rate(struct wf_link *link, uint64_t rate_bps)
 {
-    wf_link_set_rate(link, rate_bps);
+    wf_fabric_link_rate(link->ends[0]->node->net->lc->fabric, link, rate_bps);
 }
 
 struct wf_fault *wf_ingress_fault(struct wf_fabric *f, struct wf_port *port,

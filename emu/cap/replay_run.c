@@ -86,7 +86,7 @@ static void send(struct wf_replay *r, struct wf_pkt *pkt)
 
     f->flags |= WF_REPLAY_INJECTED;
     r->totals.injected++;
-    wf_pkt_injected(&r->fabric->net, pkt);
+    wf_pkt_injected(port->node->net, pkt);
     if (r->conf.routed)
         to_gateway(r, port, pkt);
     pkt->port = port;
@@ -139,7 +139,7 @@ static struct wf_pkt *make_packet(struct wf_replay *r)
     uint32_t cap, len = wf_replay_frame_len(&r->rec, &cap);
     uint32_t full = len < WF_ETH_MIN_LEN ? WF_ETH_MIN_LEN : len;
     uint32_t room = cap < len ? cap : full;
-    struct wf_pkt *pkt = wf_pkt_new(&r->fabric->net, room);
+    struct wf_pkt *pkt = wf_pkt_new(&r->fabric->nets[0], room);
 
     if (!pkt)
         return NULL;
@@ -180,7 +180,7 @@ uint64_t wf_replay_scaled(const struct wf_replay *r, int64_t t_ps)
 /* When the feed may go on although it is the frame's time: 0: at once. */
 static uint64_t wait_until(const struct wf_replay *r, const struct wf_port *port, uint64_t now)
 {
-    if (wf_net_in_flight(&r->fabric->net) + r->held >= r->room)
+    if (wf_fabric_in_flight(r->fabric) + r->held >= r->room)
         return now + RETRY_PS;
     if (r->conf.time != WF_REPLAY_FLAT_OUT || wf_port_backlog(port) < BACKLOG_BYTES)
         return 0;
@@ -193,7 +193,7 @@ static void feed_at(struct wf_replay *r, uint64_t t_ps)
 {
     struct wf_node *first = r->fabric->nodes[0];
 
-    wf_lcore_schedule(r->fabric->lc, &r->feed, t_ps,
+    wf_lcore_schedule(&r->fabric->lcs[0], &r->feed, t_ps,
                       wf_event_key(first->entity, WF_EV_TIMER, first->seq++), feed_event);
 }
 
@@ -215,7 +215,7 @@ static bool inject(struct wf_replay *r, struct wf_port *port, uint64_t now)
     wf_max_u64(&h->last_ps, pkt->born_ps);
     pkt->born_ps = h->last_ps;
     r->held++;
-    wf_lcore_schedule(r->fabric->lc, &pkt->ev, pkt->born_ps,
+    wf_lcore_schedule(&r->fabric->lcs[0], &pkt->ev, pkt->born_ps,
                       wf_event_key(port->entity, WF_EV_TIMER, port->seq++), send_event);
     return true;
 }
@@ -267,7 +267,7 @@ int wf_replay_feed_first(struct wf_replay *r, struct wf_err *err)
             return wf_err_set(err, EINVAL, "host %s has no link, so it cannot send",
                               host_of(r, host)->node.name);
     }
-    feed_at(r, r->fabric->lc->now_ps);
+    feed_at(r, wf_fabric_now_ps(r->fabric));
     return 0;
 }
 
@@ -309,7 +309,7 @@ static void arrived(struct wf_replay *r, const struct wf_pkt *pkt)
     struct wf_replay_flow *flow = &r->plan.flows[f->flow];
     uint32_t i = (uint32_t)(pkt->cookie - 1);
 
-    r->end_ps = r->fabric->lc->now_ps;
+    r->end_ps = wf_fabric_now_ps(r->fabric);
     if (f->flags & WF_REPLAY_ARRIVED)
         return; /* another copy of a frame to a group */
     f->flags |= WF_REPLAY_ARRIVED;

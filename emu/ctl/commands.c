@@ -85,7 +85,7 @@ static json_t *answer(const struct wf_ctl_call *c, const char *schema)
 
     json_object_set_new(m, "schema", json_string(schema));
     json_object_set_new(m, "instance", json_string(x->instance));
-    json_object_set_new(m, "time_ps", wf_ctl_u64(x->f->lc->now_ps));
+    json_object_set_new(m, "time_ps", wf_ctl_u64(wf_fabric_now_ps(x->f)));
     return m;
 }
 
@@ -120,13 +120,14 @@ static void op_status(const struct wf_ctl_call *c)
 
     json_object_set_new(m, "scenario", json_string(x->f->desc->name ? x->f->desc->name : ""));
     json_object_set_new(m, "seed", wf_ctl_u64(x->f->desc->seed));
-    json_object_set_new(m, "live", json_boolean(x->f->lc->clock.paced));
+    json_object_set_new(m, "live", json_boolean(wf_fabric_clock(x->f)->paced));
     json_object_set_new(m, "digest", json_string(wf_digest_text(&d, buf, sizeof(buf))));
     json_object_set_new(m, "lateness_p99_ps",
-                        wf_ctl_u64(wf_clock_lateness(&x->f->lc->clock, 0.99)));
+                        wf_ctl_u64(wf_clock_lateness(wf_fabric_clock(x->f), 0.99)));
     for (int i = 0; i < WF_FABRIC_CTRS; i++)
-        json_object_set_new(packets, wf_ctrs_fabric.rows[i].name, wf_ctl_u64(x->f->net.ctr[i]));
-    json_object_set_new(packets, "in_flight_frames", wf_ctl_u64(wf_net_in_flight(&x->f->net)));
+        json_object_set_new(packets, wf_ctrs_fabric.rows[i].name,
+                            wf_ctl_u64(wf_fabric_ctr(x->f, i)));
+    json_object_set_new(packets, "in_flight_frames", wf_ctl_u64(wf_fabric_in_flight(x->f)));
     json_object_set_new(m, "frames", packets);
     wf_ctl_send(c->client, c->id, m);
 }

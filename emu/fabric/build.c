@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/ideal.h"
+#include "fabric/timeline.h"
 #include "host/host.h"
 
 enum { FULL_FRAMES_MIN = 64, HDR_PACKETS_MIN = 8192, HDR_PACKETS_PER_PORT = 24 };
@@ -77,7 +78,7 @@ static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts)
     }
     for (uint32_t i = 0; i < f->n_nodes; i++) {
         f->nodes[i]->index = i;
-        f->nodes[i]->net = &f->net;
+        f->nodes[i]->net = &f->nets[0];
         f->nodes[i]->entity = f->next_entity++;
     }
 }
@@ -114,6 +115,15 @@ static void make_ports(struct wf_fabric *f)
     }
 }
 
+/* Either direction of a link has its own chance of loss, whatever the other carries. */
+static void seed_direction(const struct wf_fabric *f, struct wf_port *p)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), "%s>%s", p->name, p->peer->name);
+    wf_prng_init(&p->prng, f->desc->seed, name);
+}
+
 static void make_links(struct wf_fabric *f)
 {
     const struct wf_desc *d = f->desc;
@@ -132,8 +142,9 @@ static void make_links(struct wf_fabric *f)
         }
         l->ends[0]->peer = l->ends[1];
         l->ends[1]->peer = l->ends[0];
+        for (int e = 0; e < 2; e++)
+            seed_direction(f, l->ends[e]);
         l->name = wf_arena_printf(&f->arena, "%s-%s", l->ends[0]->name, l->ends[1]->name);
-        wf_prng_init(&l->prng, d->seed, l->name);
     }
 }
 
@@ -221,34 +232,7 @@ static void make_objs(struct wf_fabric *f)
         if (n->ops->counters)
             f->n_objs += n->ops->counters(n, f->objs + f->n_objs, max - f->n_objs);
     }
-    f->objs[f->n_objs++] = (struct wf_ctr_obj){"fabric", &wf_ctrs_fabric, f->net.ctr};
-}
-
-static void step_event(struct wf_lcore *lc, struct wf_event *ev)
-{
-    struct wf_fabric *f = lc->fabric;
-    const struct wf_desc_step *s = &f->desc->steps[ev - f->steps];
-
-    switch (s->action) {
-    case WF_DO_LINK_DOWN:
-    case WF_DO_LINK_UP:
-        wf_fabric_link_set(f, &f->links[s->link], s->action == WF_DO_LINK_UP);
-        break;
-    case WF_DO_LINK_RATE:
-        wf_link_set_rate(&f->links[s->link], s->rate_bps);
-        break;
-    case WF_DO_INJECT:
-        wf_fabric_inject(f, wf_fabric_port(f, s->where), &s->fault);
-        break;
-    }
-}
-
-static void make_steps(struct wf_fabric *f)
-{
-    f->steps = WF_ARENA_ARRAY(&f->arena, struct wf_event, f->desc->n_steps + 1);
-    for (uint32_t i = 0; i < f->desc->n_steps; i++)
-        wf_lcore_schedule(f->lc, &f->steps[i], f->desc->steps[i].at_ps,
-                          wf_event_key(WF_ENTITY_TIMELINE, WF_EV_TIMER, i), step_event);
+    f->objs[f->n_objs++] = (struct wf_ctr_obj){"fabric", &wf_ctrs_fabric, f->ctr};
 }
 
 static int check_desc(const struct wf_fabric *f, struct wf_err *err)
@@ -279,10 +263,27 @@ static int make_pools(struct wf_fabric *f, const struct wf_fabric_opts *opts, st
     unsigned hdr = hdr_packets(f->desc), full = full_frames(opts);
 
     snprintf(name, sizeof(name), "wf%u", atomic_fetch_add(&serial, 1));
-    if (!wf_net_pools(&f->net, name, hdr, full))
+    if (!wf_net_pools(&f->nets[0], name, hdr, full))
         return 0;
     return wf_err_set(err, ENOMEM, "no memory for %u header packets and %u full frames (%.0f MB)",
                       hdr, full, (double)wf_net_pools_bytes(hdr, full) / 1e6);
+}
+
+static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts)
+{
+    const struct wf_desc *d = f->desc;
+
+    f->n_lcs = 1;
+    f->lcs = wf_arena_alloc_line(&f->arena, sizeof(*f->lcs) * f->n_lcs);
+    f->nets = wf_arena_alloc_line(&f->arena, sizeof(*f->nets) * f->n_lcs);
+    for (uint32_t i = 0; i < f->n_lcs; i++) {
+        wf_lcore_init(&f->lcs[i], opts->paced, d->time_scale,
+                      d->duration_ps == WF_KEY_AUTO ? WF_TIME_NEVER : d->duration_ps);
+        f->lcs[i].clock.slip = d->clock_slip;
+        f->lcs[i].fabric = f;
+        f->nets[i].lc = &f->lcs[i];
+        f->nets[i].seed = d->seed;
+    }
 }
 
 int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
@@ -295,13 +296,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
         return wf_err_set(err, ENOMEM, "out of memory");
     f->desc = d;
     f->next_entity = WF_ENTITY_FIRST;
-    f->lc = WF_ARENA_NEW(&f->arena, struct wf_lcore);
-    wf_lcore_init(f->lc, opts->paced, d->time_scale,
-                  d->duration_ps == WF_KEY_AUTO ? WF_TIME_NEVER : d->duration_ps);
-    f->lc->clock.slip = d->clock_slip;
-    f->lc->fabric = f;
-    f->net.lc = f->lc;
-    f->net.seed = d->seed;
+    make_lcores(f, opts);
     rc = make_pools(f, opts, err);
     if (!rc) {
         make_nodes(f, opts);
@@ -325,7 +320,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
                          &d->flows[i].cfg, i, &f->arena);
     wf_fabric_ideals(f);
     make_objs(f);
-    make_steps(f);
+    wf_timeline_start(f);
     *out = f;
     return 0;
 }

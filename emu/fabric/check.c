@@ -87,7 +87,7 @@ static int check_groups(struct wf_fabric *f, struct wf_switch *sw, struct wf_err
 int wf_fabric_check(struct wf_fabric *f, struct wf_err *err)
 {
     struct walk w = {0};
-    uint64_t in_flight = wf_net_in_flight(&f->net);
+    uint64_t in_flight = wf_fabric_in_flight(f);
 
     for (uint32_t i = 0; i < f->n_nodes; i++) {
         struct wf_node *n = f->nodes[i];
@@ -105,7 +105,7 @@ int wf_fabric_check(struct wf_fabric *f, struct wf_err *err)
                           "%" PRIu64 " packets are in flight, but %" PRIu64 " wait, %" PRIu64
                           " are on a wire and %" PRIu64 " in a node",
                           in_flight, w.queued, w.on_wire, w.held);
-    if (f->net.out_of_buffers)
+    if (wf_fabric_out_of_buffers(f))
         return wf_err_set(err, ENOBUFS, "emulator_out_of_buffers: a packet pool ran empty");
     return 0;
 }

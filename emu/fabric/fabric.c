@@ -42,6 +42,11 @@ void wf_fabric_link_set(struct wf_fabric *f, struct wf_link *link, bool up)
     wf_link_set(link, up);
 }
 
+void wf_fabric_link_rate(struct wf_fabric *f, struct wf_link *link, uint64_t rate_bps)
+{
+    wf_link_set_rate(link, rate_bps);
+}
+
 struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
                                   const struct wf_fault *fault)
 {
@@ -55,8 +60,75 @@ struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
     return copy;
 }
 
+uint64_t wf_fabric_ctr(const struct wf_fabric *f, enum wf_ctr_FABRIC ctr)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        sum += f->nets[i].ctr[ctr];
+    return sum;
+}
+
+uint64_t wf_fabric_events(const struct wf_fabric *f)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        sum += f->lcs[i].events;
+    return sum;
+}
+
+uint64_t wf_fabric_last_event_ps(const struct wf_fabric *f)
+{
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        wf_max_u64(&last, f->lcs[i].last_event_ps);
+    return last;
+}
+
+uint64_t wf_fabric_next_ps(const struct wf_fabric *f)
+{
+    uint64_t next = WF_TIME_NEVER;
+
+    for (uint32_t i = 0; i < f->n_lcs; i++) {
+        uint64_t t = wf_wheel_next_ps(&f->lcs[i].wheel);
+
+        next = t < next ? t : next;
+    }
+    return next;
+}
+
+uint64_t wf_fabric_in_flight(const struct wf_fabric *f)
+{
+    uint64_t sum = 0; /* an lcore that ends what others began counts below zero */
+
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        sum += wf_net_in_flight(&f->nets[i]);
+    return sum;
+}
+
+bool wf_fabric_out_of_buffers(const struct wf_fabric *f)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        any |= f->nets[i].out_of_buffers;
+    return any;
+}
+
+bool wf_fabric_idle(const struct wf_fabric *f)
+{
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        if (f->lcs[i].wheel.count)
+            return false;
+    return true;
+}
+
 void wf_fabric_settle(struct wf_fabric *f)
 {
+    for (unsigned c = 0; c < WF_FABRIC_CTRS; c++)
+        f->ctr[c] = wf_fabric_ctr(f, (enum wf_ctr_FABRIC)c);
     for (uint32_t i = 0; i < f->n_nodes; i++) {
         for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
             f->nodes[i]->ports[p].ll_ops->settle(&f->nodes[i]->ports[p]);
@@ -114,11 +186,14 @@ void wf_fabric_free(struct wf_fabric *f)
     /* what is still under way goes with the pools: a fabric may be freed at any time */
     for (uint32_t i = 0; i < f->n_nodes; i++)
         for (uint16_t p = 0; f->nodes[i] && p < f->nodes[i]->n_ports; p++) {
-            drain_fifo(&f->net, &f->nodes[i]->ports[p].control);
+            struct wf_port *port = &f->nodes[i]->ports[p];
+
+            drain_fifo(port->node->net, &port->control);
             for (unsigned q = 0; q < WF_QUEUES; q++)
-                drain_fifo(&f->net, &f->nodes[i]->ports[p].q[q].fifo);
+                drain_fifo(port->node->net, &port->q[q].fifo);
         }
-    wf_net_pools_free(&f->net);
+    if (f->nets)
+        wf_net_pools_free(&f->nets[0]); /* all lcores share them */
     wf_arena_free(&f->arena);
     free(f);
 }

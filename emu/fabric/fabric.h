@@ -12,6 +12,7 @@
 #include "switch/switch.h"
 
 struct wf_fabric;
+struct wf_stops;
 
 struct wf_fabric_opts {
     bool paced;           /* live: bound to wall time */
@@ -25,17 +26,19 @@ struct wf_fabric_opts {
 struct wf_fabric {
     struct wf_arena arena;
     const struct wf_desc *desc;
-    struct wf_lcore *lc;
-    struct wf_net net;
+    struct wf_lcore *lcs; /* n_lcs of them; read through the accessors below */
+    struct wf_net *nets;  /* one an lcore; a node's is node->net */
+    uint32_t n_lcs;
     struct wf_graph graph;
     struct wf_addr_table addr;
     struct wf_node **nodes; /* switches, then hosts */
     uint32_t n_nodes;
     struct wf_link *links;   /* as in the description */
-    struct wf_event *steps;  /* one a step of the description */
+    struct wf_stops *stops;  /* in the order in which they act, see run.h; the timeline first */
     struct wf_ctr_obj *objs; /* in entity order, names as users write them */
     uint32_t n_objs;
     uint32_t next_entity;
+    uint64_t ctr[WF_FABRIC_CTRS]; /* over all lcores, as of the last wf_fabric_settle() */
 };
 
 /* -errno and *err (ENOMEM: pools, EINVAL: what the description asks for can't be built). */
@@ -56,11 +59,37 @@ static inline struct wf_node *wf_fabric_host(struct wf_fabric *f, uint32_t i)
     return f->nodes[f->desc->n_switches + i];
 }
 
+/* Where fabric time stands; all lcores agree between turns. */
+static inline uint64_t wf_fabric_now_ps(const struct wf_fabric *f)
+{
+    return f->lcs[0].now_ps;
+}
+
+/* The clock that paces a live run; virtual time has one too, that never waits. */
+static inline struct wf_clock *wf_fabric_clock(const struct wf_fabric *f)
+{
+    return &f->lcs[0].clock;
+}
+
+/* Over all lcores, between turns: a counter of the fabric, events run, the time of the last one,
+ * the next one's (a lower bound; WF_TIME_NEVER: none), packets that have begun and not ended. */
+uint64_t wf_fabric_ctr(const struct wf_fabric *f, enum wf_ctr_FABRIC ctr);
+uint64_t wf_fabric_events(const struct wf_fabric *f);
+uint64_t wf_fabric_last_event_ps(const struct wf_fabric *f);
+uint64_t wf_fabric_next_ps(const struct wf_fabric *f);
+uint64_t wf_fabric_in_flight(const struct wf_fabric *f);
+/* A packet pool ran empty: the run is worth nothing. */
+bool wf_fabric_out_of_buffers(const struct wf_fabric *f);
+/* No event is left; stops may be. */
+bool wf_fabric_idle(const struct wf_fabric *f);
+
 /* Port by name ("leaf0:p3"), or NULL. */
 struct wf_port *wf_fabric_port(struct wf_fabric *f, const char *name);
 struct wf_link *wf_fabric_link(struct wf_fabric *f, const char *name);
-/* Take a link down or up now: forwarding follows at once. Call between turns or from an event. */
+/* Take a link down or up now: forwarding follows at once. Between turns, or in a stop. */
 void wf_fabric_link_set(struct wf_fabric *f, struct wf_link *link, bool up);
+/* Another rate, for frames whose transmission begins from now on. Likewise. */
+void wf_fabric_link_rate(struct wf_fabric *f, struct wf_link *link, uint64_t rate_bps);
 /* Add a fault at a port's egress now; the copy lives as long as the fabric. */
 struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
                                   const struct wf_fault *fault);

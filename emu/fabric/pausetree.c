@@ -41,7 +41,7 @@ static void add_edges(struct wf_fabric *f, struct wf_switch *sw, unsigned port,
                 .prio = pg->prio,
                 .xoffs = bl->xoffs,
                 .while_paused = bl->while_paused,
-                .paused_ps = lasted(pg, b, f->lc->now_ps),
+                .paused_ps = lasted(pg, b, wf_fabric_now_ps(f)),
             };
         }
     }

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "base/key.h"
-#include "base/prng.h"
 
 #define WF_LINK_RATE_MIN_BPS 1000ull
 #define WF_LINK_RATE_MAX_BPS 1600000000000ull
@@ -33,7 +32,6 @@ struct wf_link {
     struct wf_port *ends[2];
     bool up;
     uint32_t downs; /* times it went down: a frame sent before the last of them is lost */
-    struct wf_prng prng;
 };
 
 /* Take a link down or up now; both ports are told. Queued frames of a dead port are dropped. */

@@ -42,9 +42,9 @@ static enum wf_reason on_the_way(struct wf_port *port, struct wf_pkt *pkt)
 {
     struct wf_link *link = port->link;
 
-    if (chance(&link->prng, link->cfg.loss))
+    if (chance(&port->prng, link->cfg.loss))
         return WF_DROP_LINK_LOSS;
-    if (chance(&link->prng, link->cfg.corrupt))
+    if (chance(&port->prng, link->cfg.corrupt))
         pkt->flags |= WF_PKT_DAMAGED;
     if (port->faults && !(pkt->p.flags & WF_P_MAC_CONTROL))
         return wf_fault_apply(port->faults, pkt);

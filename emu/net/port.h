@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/digest.h"
+#include "base/prng.h"
 #include "net/fault.h"
 #include "net/link.h"
 #include "net/packet.h"
@@ -124,6 +125,7 @@ struct wf_port {
     struct wf_fault *faults;
     struct wf_tap *taps;
     struct wf_digest digest;
+    struct wf_prng prng; /* what the link does to the frames that it sends */
     uint64_t ctr[WF_PORT_CTRS];
     uint64_t drops[WF_DROP_COUNT];
     uint64_t prio_ctr[WF_PRIOS][WF_PRIO_CTRS];

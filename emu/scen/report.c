@@ -28,14 +28,14 @@ void wf_report_end(struct wf_report *r)
     struct wf_fabric *f = r->f;
 
     wf_pause_tree(f, &r->arena, &r->pauses);
-    r->lateness_p99_ps = wf_clock_lateness(&f->lc->clock, 0.99);
+    r->lateness_p99_ps = wf_clock_lateness(wf_fabric_clock(f), 0.99);
     r->reliable = !r->live || r->lateness_p99_ps <= r->scen->desc.lateness_bound_ps;
     r->broken = wf_fabric_check(f, &r->broken_err) != 0;
     r->digest = wf_fabric_digest(f);
     r->idle_faults = count_idle_faults(f);
     if (!r->scen->expects.lossless_drops_expected)
-        r->lossless_drops = f->net.ctr[WF_FABRIC_LOSSLESS_DROPS];
-    wf_expects_end(&r->scen->expects, f->lc->now_ps, r->reliable);
+        r->lossless_drops = wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS);
+    wf_expects_end(&r->scen->expects, wf_fabric_now_ps(f), r->reliable);
 }
 
 bool wf_report_failed(const struct wf_report *r)
@@ -63,7 +63,7 @@ static void head(const struct wf_report *r, FILE *out)
     for (uint32_t i = 0; i < s->n_profiles; i++)
         fprintf(out, ", profile %s", s->profiles[i]);
     fprintf(out, "\n%s at %s of fabric time, %.3f s of wall time, digest %s\n", ends[r->end],
-            wf_time_short(r->f->lc->now_ps, t, sizeof(t)), (double)r->wall_ns / 1e9,
+            wf_time_short(wf_fabric_now_ps(r->f), t, sizeof(t)), (double)r->wall_ns / 1e9,
             wf_digest_text(&r->digest, d, sizeof(d)));
     if (r->live)
         fprintf(out, "events were late by less than %s in 99 of 100%s\n",

@@ -159,7 +159,7 @@ static json_t *captures(const struct wf_report *r)
 static json_t *lateness(const struct wf_report *r)
 {
     return json_pack("{s:o, s:o, s:o, s:b}", "p99_ps", number(r->lateness_p99_ps), "max_ps",
-                     number(r->f->lc->clock.late_max_ps), "bound_ps",
+                     number(wf_fabric_clock(r->f)->late_max_ps), "bound_ps",
                      number(r->scen->desc.lateness_bound_ps), "reliable", (int)r->reliable);
 }
 
@@ -174,7 +174,7 @@ static const char *verdict(const struct wf_report *r)
 json_t *wf_report_json(struct wf_report *r)
 {
     static const char *const ends[] = {"done", "stopped", "time_limit"};
-    const struct wf_ctr_obj fabric = {"fabric", &wf_ctrs_fabric, r->f->net.ctr};
+    const struct wf_ctr_obj fabric = {"fabric", &wf_ctrs_fabric, r->f->ctr};
     json_t *j = json_object();
     char text[32];
 
@@ -185,8 +185,8 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "verdict", json_string(verdict(r)));
     json_object_set_new(j, "end", json_string(ends[r->end]));
     json_object_set_new(j, "live", json_boolean(r->live));
-    json_object_set_new(j, "time_ps", number(r->f->lc->now_ps));
-    json_object_set_new(j, "last_event_ps", number(r->f->lc->last_event_ps));
+    json_object_set_new(j, "time_ps", number(wf_fabric_now_ps(r->f)));
+    json_object_set_new(j, "last_event_ps", number(wf_fabric_last_event_ps(r->f)));
     json_object_set_new(j, "fabric", counters(&fabric, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
     json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));

@@ -8,11 +8,10 @@
 void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end_ps)
 {
     memset(lc, 0, sizeof(*lc));
-    lc->stop_ps = WF_TIME_NEVER;
     wf_clock_init(&lc->clock, paced, scale, end_ps);
 }
 
-static uint64_t run_due(struct wf_lcore *lc, uint64_t limit_ps)
+uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget)
 {
     uint64_t n = 0;
     struct wf_event *ev;
@@ -22,27 +21,22 @@ static uint64_t run_due(struct wf_lcore *lc, uint64_t limit_ps)
         if (lc->clock.paced)
             wf_clock_late(&lc->clock, ev->t_ps);
         ev->fn(lc, ev);
-        if (++n == lc->budget)
-            return n;
+        if (++n == budget)
+            limit_ps = lc->now_ps + 1; /* an instant is never left half done */
     }
-    /* a virtual run without an end stands where its last event was */
-    if (limit_ps != WF_TIME_NEVER && limit_ps > lc->now_ps)
-        lc->now_ps = limit_ps;
-    return n;
+    lc->events += n;
+    return limit_ps;
 }
 
 uint64_t wf_lcore_turn(struct wf_lcore *lc)
 {
-    uint64_t limit_ps = wf_clock_pace(&lc->clock, lc->now_ps);
-    uint64_t n;
+    uint64_t before = lc->events;
+    uint64_t limit_ps = wf_lcore_run(lc, wf_clock_pace(&lc->clock, lc->now_ps), 0);
 
-    if (limit_ps > lc->stop_ps)
-        limit_ps = lc->stop_ps;
-    n = run_due(lc, limit_ps);
-    lc->events += n;
-    atomic_store_explicit(&lc->next_ps, wf_wheel_next_ps(&lc->wheel), memory_order_relaxed);
-    atomic_store_explicit(&lc->published_ps, lc->now_ps, memory_order_release);
-    return n;
+    /* a virtual run without an end stands where its last event was */
+    if (limit_ps != WF_TIME_NEVER && limit_ps > lc->now_ps)
+        lc->now_ps = limit_ps;
+    return lc->events - before;
 }
 
 bool wf_lcore_done(const struct wf_lcore *lc)

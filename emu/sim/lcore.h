@@ -2,14 +2,9 @@
 /*
  * An lcore owns a set of nodes and their events. wf_lcore_turn() runs one turn and may be called
  * from any thread: a DPDK lcore, a driver's burst function, a test.
- *
- * What is here for one lcore keeps the form that many need: a limit that neighbours may lower,
- * and two published times. The mailboxes between lcores are not built yet.
  */
 #ifndef WEFT_SIM_LCORE_H
 #define WEFT_SIM_LCORE_H
-
-#include <stdatomic.h>
 
 #include "sim/clock.h"
 #include "sim/wheel.h"
@@ -20,15 +15,14 @@ struct wf_lcore {
     struct wf_clock clock;
     uint64_t events; /* run so far */
     uint64_t last_event_ps;
-    uint64_t stop_ps; /* no turn goes beyond: where the caller wants to look at the state */
-    uint64_t budget;  /* most events of one turn, so that the caller sees signals; 0: no bound */
-    void *fabric;     /* who owns it; for the handlers of fabric/ and above */
-    _Atomic uint64_t published_ps; /* nothing before this will be sent any more */
-    _Atomic uint64_t next_ps;      /* lower bound of the next event's time */
+    void *fabric; /* who owns it; for the handlers of fabric/ and above */
 };
 
 void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end_ps);
-/* Run all events that are due; returns how many ran. Fabric time ends at the turn's limit. */
+/* Run all events before limit_ps; after `budget` events (0: no bound) only the rest of that
+ * instant. Returns the time before which all have run, now_ps is that of the last one. */
+uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget);
+/* Run all events that the clock lets run; returns how many. Time ends at the clock's limit. */
 uint64_t wf_lcore_turn(struct wf_lcore *lc);
 /* True when the end of the run is reached, or (virtual time, no end set) nothing is left to do. */
 bool wf_lcore_done(const struct wf_lcore *lc);

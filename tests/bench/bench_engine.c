@@ -138,11 +138,12 @@ static int measure(struct wf_fabric *f, uint64_t setup_ns)
                 (unsigned long long)want);
         return 4;
     }
-    hops = f->net.ctr[WF_FABRIC_LINK_HOPS];
+    hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
     printf("link_hops %llu\nevents_per_hop %.3f\nsetup_cpu_s %.4f\nrun_cpu_s %.4f\n"
            "page_faults_in_run %ld\nsimulated_us %.3f\nfigure %.2f\n",
-           (unsigned long long)hops, (double)f->lc->events / (double)hops, (double)setup_ns / 1e9,
-           (double)ns / 1e9, first, (double)f->lc->last_event_ps / 1e6, (double)ns / (double)hops);
+           (unsigned long long)hops, (double)wf_fabric_events(f) / (double)hops,
+           (double)setup_ns / 1e9, (double)ns / 1e9, first,
+           (double)wf_fabric_last_event_ps(f) / 1e6, (double)ns / (double)hops);
     wf_run_fini(&r);
     return 0;
 }

@@ -116,8 +116,8 @@ static int run(struct job *j, const char *path, const char *const *told, bool au
         return rc;
     wft_run(j->f, WF_TIME_NEVER);
     wft_check(j->f);
-    assert_int_equal(wf_net_in_flight(&j->f->net), 0);
-    assert_false(j->f->net.out_of_buffers);
+    assert_int_equal(wf_fabric_in_flight(j->f), 0);
+    assert_false(wf_fabric_out_of_buffers(j->f));
     wf_replay_finish(&j->r);
     assert_int_equal(j->r.totals.injected,
                      j->r.totals.arrived + j->r.totals.lost + j->r.totals.answered);
@@ -232,7 +232,7 @@ static void the_real_capture_goes_through(void **state)
     assert_int_equal(a->icrc_out[WF_ICRC_OK] + b->icrc_out[WF_ICRC_OK], 105);
     assert_int_equal(a->n_paths, 1);
     assert_int_equal(b->n_paths, 1);
-    assert_int_equal(j.f->net.ctr[WF_FABRIC_DROPPED], 0); /* no copy either */
+    assert_int_equal(wf_fabric_ctr(j.f, WF_FABRIC_DROPPED), 0); /* no copy either */
     assert_int_equal(a->out[0].gaps + b->out[0].gaps + a->out[0].repeats + b->out[0].repeats, 0);
     end(&j);
 

@@ -166,7 +166,7 @@ static void send_frames(unsigned n)
     for (unsigned i = 0; i < n; i++) {
         uint32_t hdr = wft_roce(fabric, 0, 1, 26, 1, i, 1024, buf, &len);
 
-        wft_send(fabric, 0, fabric->lc->now_ps, 3, buf, hdr, len);
+        wft_send(fabric, 0, wf_fabric_now_ps(fabric), 3, buf, hdr, len);
     }
     wft_run(fabric, WF_TIME_NEVER);
 }

@@ -35,7 +35,7 @@ static void burst(struct wf_fabric *f, uint32_t from, uint32_t to, unsigned n)
     for (unsigned i = 0; i < n; i++) {
         uint32_t hdr = wft_roce(f, from, to, 26, WF_ECN_ECT0, i, 1024, buf, &len);
 
-        wft_send(f, from, f->lc->now_ps, 3, buf, hdr, len);
+        wft_send(f, from, wf_fabric_now_ps(f), 3, buf, hdr, len);
     }
 }
 
@@ -50,7 +50,7 @@ static void a_run_ends_when_nothing_is_left(void **state)
     burst(f, 0, 1, 100);
     assert_int_equal(wf_run_loop(&r), WF_RUN_DONE);
     assert_int_equal(wft_probe(f, 1)->n_seen, 100);
-    assert_int_equal(f->lc->last_event_ps, wft_probe(f, 1)->seen[99].t_ps);
+    assert_int_equal(wf_fabric_last_event_ps(f), wft_probe(f, 1)->seen[99].t_ps);
     wf_run_fini(&r);
     wf_fabric_free(f);
 }
@@ -67,7 +67,7 @@ static void a_run_that_is_not_done_by_its_limit_says_so(void **state)
     f = wft_build(&desc);
     wf_run_init(&r, f);
     assert_int_equal(wf_run_loop(&r), WF_RUN_TIME_LIMIT);
-    assert_int_equal(f->lc->now_ps, WF_PS_PER_MS);
+    assert_int_equal(wf_fabric_now_ps(f), WF_PS_PER_MS);
     wf_run_fini(&r);
     wf_fabric_free(f);
 }
@@ -91,14 +91,15 @@ static void an_open_ended_run_goes_on_behind_the_limit(void **state)
     desc.steps = &late;
     desc.n_steps = 1;
     f = wft_build(&desc);
-    f->lc->clock.paced = true;
+    wf_fabric_clock(f)->paced = true;
     wf_run_init(&r, f);
     r.open_ended = true;
     r.stop = &enough;
     r.look = stop_when_down;
+    r.look_every_ps = WF_PS_PER_MS;
     enough = 0;
     assert_int_equal(wf_run_loop(&r), WF_RUN_STOPPED);
-    assert_true(f->lc->now_ps >= 2 * WF_PS_PER_MS);
+    assert_true(wf_fabric_now_ps(f) >= 2 * WF_PS_PER_MS);
     wf_run_fini(&r);
     wf_fabric_free(f);
 }
@@ -114,7 +115,7 @@ static void a_duration_is_kept_to_the_picosecond(void **state)
     wf_run_init(&r, f);
     burst(f, 0, 1, 100);
     assert_int_equal(wf_run_loop(&r), WF_RUN_DONE);
-    assert_int_equal(f->lc->now_ps, 5 * WF_PS_PER_US);
+    assert_int_equal(wf_fabric_now_ps(f), 5 * WF_PS_PER_US);
     assert_true(wft_probe(f, 1)->n_seen > 30 && wft_probe(f, 1)->n_seen < 60);
     wft_check(f); /* with packets on the wire and in queues */
     wf_run_fini(&r);
@@ -149,9 +150,9 @@ static uint64_t look(void *arg, struct wf_fabric *f)
     struct looks *l = arg;
 
     l->n++;
-    l->met |= f->lc->now_ps == l->wish_ps;
-    l->last_ps = f->lc->now_ps;
-    return f->lc->now_ps < l->wish_ps ? l->wish_ps : WF_TIME_NEVER;
+    l->met |= wf_fabric_now_ps(f) == l->wish_ps;
+    l->last_ps = wf_fabric_now_ps(f);
+    return wf_fabric_now_ps(f) < l->wish_ps ? l->wish_ps : WF_TIME_NEVER;
 }
 
 /* 100 frames take about 9 us: a look each microsecond, one at the wished instant, and silence is
@@ -188,6 +189,73 @@ static void looks_come_in_time_and_change_nothing(void **state)
     assert_int_equal(digest[0], digest[1]);
 }
 
+/* Stops: all events before the instant have run and none at it; the timeline goes first, then what
+ * came from outside, then those that look, which no run waits for. */
+struct stopper {
+    struct wf_stops stops; /* first */
+    uint64_t every_ps;
+    unsigned n;
+    bool late, link_was_up;
+};
+
+static void count_stop(struct wf_stops *s, struct wf_fabric *f)
+{
+    struct stopper *c = (struct stopper *)s;
+
+    c->n++;
+    c->late |= wf_fabric_now_ps(f) != s->at_ps ||
+               (wf_fabric_events(f) && wf_fabric_last_event_ps(f) >= s->at_ps);
+    c->link_was_up = f->links[0].up;
+    s->at_ps += c->every_ps;
+}
+
+static void stops_act_at_their_instant_and_in_order(void **state)
+{
+    struct wf_desc_step down = {.at_ps = 50 * WF_PS_PER_US, .action = WF_DO_LINK_DOWN};
+    struct stopper input = {.stops = {.at_ps = 0, .act = count_stop, .kind = WF_STOPS_INPUT}};
+    struct stopper sample = {.stops = {.at_ps = 0, .act = count_stop, .kind = WF_STOPS_SAMPLE}};
+    struct wf_fabric *f;
+    struct wf_run r;
+
+    star(2);
+    desc.steps = &down;
+    desc.n_steps = 1;
+    f = wft_build(&desc);
+    wf_run_init(&r, f);
+    input.every_ps = 50 * WF_PS_PER_US;
+    sample.every_ps = WF_PS_PER_US;
+    wf_run_add_stops(&r, &sample.stops); /* in whatever order they come */
+    wf_run_add_stops(&r, &input.stops);
+    burst(f, 0, 1, 100); /* about 9 us */
+    desc.time_limit_ps = 60 * WF_PS_PER_US;
+    assert_int_equal(wf_run_loop(&r), WF_RUN_TIME_LIMIT);
+    assert_int_equal(input.n, 2);
+    assert_false(input.late || sample.late);
+    assert_false(input.link_was_up); /* the timeline's step of that instant came first */
+    assert_int_equal(sample.n, 61);  /* at 0, 1, .. 60 us */
+    wf_run_fini(&r);
+    wf_fabric_free(f);
+}
+
+static void no_run_waits_for_a_sampler(void **state)
+{
+    struct stopper sample = {.stops = {.at_ps = 0, .act = count_stop, .kind = WF_STOPS_SAMPLE}};
+    struct wf_fabric *f;
+    struct wf_run r;
+
+    star(2);
+    f = wft_build(&desc);
+    wf_run_init(&r, f);
+    sample.every_ps = WF_PS_PER_US;
+    wf_run_add_stops(&r, &sample.stops);
+    burst(f, 0, 1, 100);
+    assert_int_equal(wf_run_loop(&r), WF_RUN_DONE);
+    assert_int_equal(wf_fabric_now_ps(f), wf_fabric_last_event_ps(f));
+    assert_int_equal(sample.n, wf_fabric_now_ps(f) / WF_PS_PER_US + 1);
+    wf_run_fini(&r);
+    wf_fabric_free(f);
+}
+
 static void pacing_changes_nothing(void **state)
 {
     uint64_t digest[2];
@@ -201,7 +269,7 @@ static void pacing_changes_nothing(void **state)
         desc.links[1].cfg.loss = (struct wf_fraction){1, 10};
         desc.time_scale = 20;
         f = wft_build(&desc);
-        f->lc->clock.paced = paced;
+        wf_fabric_clock(f)->paced = paced;
         wf_run_init(&r, f);
         for (uint32_t h = 1; h < 4; h++)
             burst(f, h, 0, 200);
@@ -225,10 +293,8 @@ static void fabrics_share_nothing(void **state)
         burst(f[i], 0, 1, 50);
     }
     for (uint64_t t = 0; t < 20 * WF_PS_PER_US; t += WF_PS_PER_US / 4)
-        for (int i = 0; i < 2; i++) {
-            f[i]->lc->stop_ps = t;
-            wf_lcore_turn(f[i]->lc);
-        }
+        for (int i = 0; i < 2; i++)
+            wf_fabric_turn(f[i], t);
     for (int i = 0; i < 2; i++)
         wft_check(f[i]);
     assert_int_equal(wf_fabric_digest(f[0]).h, wf_fabric_digest(f[1]).h);
@@ -246,6 +312,8 @@ int main(void)
         cmocka_unit_test(a_duration_is_kept_to_the_picosecond),
         cmocka_unit_test(a_stop_ends_it_at_once),
         cmocka_unit_test(looks_come_in_time_and_change_nothing),
+        cmocka_unit_test(stops_act_at_their_instant_and_in_order),
+        cmocka_unit_test(no_run_waits_for_a_sampler),
         cmocka_unit_test(pacing_changes_nothing),
         cmocka_unit_test(fabrics_share_nothing),
     };

@@ -129,7 +129,7 @@ static void test_closed_form(void **state)
     assert_int_equal(c[WF_FLOW_IDEAL_PS], at_host + ack);
     /* the First is the longest, and what waited in the NIC does not count */
     assert_int_equal(c[WF_FLOW_DELAY_MAX_PS], at_switch + (8 + 4174) * B + D);
-    assert_int_equal(s.f->lc->wheel.count, 0);
+    assert_true(wf_fabric_idle(s.f));
     done(&s);
 }
 
@@ -188,7 +188,7 @@ static void test_loss(void **state)
     assert_int_equal(c[WF_FLOW_TX_PACKETS], n + c[WF_FLOW_RETX_PACKETS]);
     assert_int_equal(lost, c[WF_FLOW_TX_PACKETS] / 97);
     assert_in_range(lost, n / 97 + 1, n);
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], lost);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), lost);
     /* no ACK or NAK is lost; each gap makes one, and each one a step back */
     assert_int_equal(c[WF_FLOW_NAK_TX], c[WF_FLOW_NAK_RX]);
     assert_in_range(c[WF_FLOW_NAK_RX], 1, lost);
@@ -250,7 +250,7 @@ static void test_dead_peer(void **state)
     assert_int_equal(c[WF_FLOW_COMPLETION_PS], 0);
     assert_int_equal(c[WF_FLOW_DUP_RX], 6); /* three packets, sent again twice */
     assert_int_equal(c[WF_FLOW_BYTES], 3 * 4096);
-    assert_int_equal(s.f->lc->last_event_ps, 3 * WF_PS_PER_MS);
+    assert_int_equal(wf_fabric_last_event_ps(s.f), 3 * WF_PS_PER_MS);
     done(&s);
 }
 
@@ -279,7 +279,7 @@ static void test_incast(void **state)
         /* what waits in a paused NIC is two frames, not a queue */
         assert_in_range(wf_fabric_host(s.f, i)->ports[0].q[3].ctr[WF_QUEUE_MAX_BYTES], 1, 2 * 4174);
     }
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
     assert_in_range(xoff, 8, 8 * n);
     assert_int_equal(wf_fabric_switch(s.f, 0)->ports[8].prio_ctr[3][WF_PRIO_XOFF_TX], 0);
     /* the port into the sink never idles: 8 n frames take so long, and a few microseconds more */

@@ -104,7 +104,7 @@ static void run_and_look(struct look *l, uint32_t host)
     *l = (struct look){.tap.fn = look};
     host_port(host)->taps = &l->tap;
     run(WF_TIME_NEVER);
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
     assert_int_equal(ctr(0)[WF_FLOW_BYTES], s.d.flows[0].cfg.size_bytes);
     assert_int_equal(ctr(0)[WF_FLOW_MSGS], 1);
     assert_int_equal(ctr(0)[WF_FLOW_TIMEOUTS], 0);
@@ -274,7 +274,7 @@ static void test_link_down(void **state)
     assert_int_equal(ctr(0)[WF_FLOW_TIMEOUTS], 8);
     assert_int_equal(ctr(0)[WF_FLOW_TX_PACKETS], 1);
     assert_int_equal(ctr(1)[WF_FLOW_MSGS], 1);
-    assert_int_equal(s.f->lc->last_event_ps, 50 * WF_PS_PER_US + 8 * WF_PS_PER_MS);
+    assert_int_equal(wf_fabric_last_event_ps(s.f), 50 * WF_PS_PER_US + 8 * WF_PS_PER_MS);
     done();
 }
 
@@ -313,7 +313,7 @@ static void test_long_queue(void **state)
     assert_int_equal(ctr(0)[WF_FLOW_MSGS], 1000);
     assert_int_equal(ctr(0)[WF_FLOW_BYTES], 100000);
     assert_int_equal(ctr(0)[WF_FLOW_POSTED_BYTES], 100000);
-    assert_int_equal(ctr(0)[WF_FLOW_ACK_RX], s.f->net.ctr[WF_FABRIC_DELIVERED] - 1000);
+    assert_int_equal(ctr(0)[WF_FLOW_ACK_RX], wf_fabric_ctr(s.f, WF_FABRIC_DELIVERED) - 1000);
     done();
 }
 
@@ -332,7 +332,7 @@ static void test_many_small_packets(void **state)
                     300 * 120 * 146, 300 * 128 * 150);
     for (uint32_t i = 0; i < 300; i++)
         assert_int_equal(ctr(i)[WF_FLOW_MSGS], 150);
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
     done();
 }
 

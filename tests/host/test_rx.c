@@ -75,7 +75,7 @@ static const uint64_t *drops(uint32_t host)
 
 static uint64_t delivered(void)
 {
-    return s.f->net.ctr[WF_FABRIC_DELIVERED];
+    return wf_fabric_ctr(s.f, WF_FABRIC_DELIVERED);
 }
 
 static const struct wf_host_cfg *cfg(uint32_t host)
@@ -146,7 +146,7 @@ static void test_arp(void **state)
     other[21] = 2; /* not a question */
     send(other, 60);
     assert_int_equal(h->n_seen, 1);
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
 }
 
 static void test_solicitation(void **state)
@@ -267,7 +267,7 @@ static void test_ping(void **state)
             assert_int_equal(wf_l4_checksum(last + 14, 58, last + 54, 1008), 0);
         }
     }
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
     ping(b, true);
     b[33] = 2; /* another host's address on our MAC */
     wf_st16(b + 24, wf_ip4_checksum(b + 14, 20));
@@ -286,7 +286,7 @@ static void test_write_of_a_stranger(void **state)
     assert_int_equal(flow_ctr()[WF_FLOW_BYTES], 1021);
     /* its ACK goes to host 1, which has sent nothing so far: a ghost there, and delivered */
     assert_int_equal(delivered(), 2);
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
     send(b, roce(b, 0x0a, 0x12, s.psn + 5, 16));
     assert_int_equal(flow_ctr()[WF_FLOW_NAK_TX], 1);
     send(b, roce(b, WF_OPCODE_CNP, 0x11, 0, 16)); /* for the QP of host 1: host 2 has no such */
@@ -348,7 +348,7 @@ static void test_refusals(void **state)
 
     assert_int_equal(flow_ctr()[WF_FLOW_BYTES], 0);
     assert_int_equal(delivered(), 0);
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_DROPPED], 11);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 11);
 }
 
 /* Whatever the opcode and the length: delivered or dropped with a reason, and the flow that begins
@@ -370,7 +370,7 @@ static void test_all_opcodes(void **state)
             send(b, n < 60 ? 60 : n);
             sent++;
         }
-    assert_int_equal(s.f->net.ctr[WF_FABRIC_INJECTED], sent);
+    assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_INJECTED), sent);
     assert_int_equal(wft_probe(s.f, 0)->n_seen, 0);
     assert_in_range(drops(2)[WF_DROP_BAD_OPCODE], 1000, sent);
     assert_in_range(drops(2)[WF_DROP_MALFORMED], 1000, sent);

@@ -90,7 +90,7 @@ static void frames_pass_to_the_byte(void **state)
         assert_memory_equal(in, out, len);
     }
     lv_stop(&live);
-    assert_int_equal(live.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(live.f, WF_FABRIC_DROPPED), 0);
     lv_free(&live);
 }
 
@@ -154,7 +154,7 @@ static void backpressure_leaves_frames_in_the_ring(void **state)
         assert_int_equal(wf_ld32(in + 14), i);
     }
     lv_stop(&live);
-    assert_int_equal(live.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(live.f, WF_FABRIC_DROPPED), 0);
     assert_true(live.edges.edges[0]->ctr[WF_EDGE_BACKPRESSURE_PS] > 0);
     assert_true(wf_fabric_port(live.f, "leaf0:p0")->prio_ctr[3][WF_PRIO_XOFF_TX] > 0);
     lv_free(&live);
@@ -229,7 +229,7 @@ static void an_xoff_from_the_peer_counts_in_fabric_time(void **state)
     assert_true(at > 0);
     assert_in_range(gap[3], pause_ps - frame_ps, pause_ps + 3 * frame_ps);
     assert_in_range(gap[4], 1, 3 * frame_ps); /* never more than its turn */
-    assert_int_equal(live.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(live.f, WF_FABRIC_DROPPED), 0);
     lv_free(&live);
 }
 

@@ -157,7 +157,7 @@ static void frames_of_any_length_come_back_to_the_byte(void **state)
     for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
         echo(lens[i], (unsigned)i);
     lv_stop(&live);
-    assert_int_equal(live.f->net.ctr[WF_FABRIC_DROPPED], 0);
+    assert_int_equal(wf_fabric_ctr(live.f, WF_FABRIC_DROPPED), 0);
     assert_int_equal(live.edges.edges[1]->ctr[WF_EDGE_OUT_FRAMES] >= sizeof(lens) / sizeof(lens[0]),
                      1);
     lv_free(&live);
@@ -192,7 +192,7 @@ static void a_guest_may_go_and_come_back(void **state)
     lv_stop(&live);
     assert_int_equal(leaf->ctr[WF_PORT_LINK_DOWN_EVENTS], 1);
     assert_int_equal(leaf->drops[WF_DROP_LINK_DOWN], 1);
-    assert_int_equal(live.f->net.ctr[WF_FABRIC_DROPPED], 1);
+    assert_int_equal(wf_fabric_ctr(live.f, WF_FABRIC_DROPPED), 1);
     lv_free(&live);
 }
 

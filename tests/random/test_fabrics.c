@@ -178,15 +178,15 @@ static uint64_t run(uint64_t seed)
         wft_run(f, i * 3777777);
         wft_check(f);
     }
-    for (uint64_t t = LOOKS * 3777777; f->lc->wheel.count; t *= 2) {
+    for (uint64_t t = LOOKS * 3777777; !wf_fabric_idle(f); t *= 2) {
         wft_run(f, t);
         assert_true(t < 1000 * WF_PS_PER_S);
     }
     wft_check(f);
     check_flows(&w, f);
-    assert_int_equal(wf_net_in_flight(&f->net), 0);
+    assert_int_equal(wf_fabric_in_flight(f), 0);
     if (w.clean)
-        assert_int_equal(f->net.ctr[WF_FABRIC_DROPPED], 0);
+        assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_DROPPED), 0);
     digest = wf_fabric_digest(f).h;
     wf_fabric_free(f);
     wf_arena_free(&w.arena);

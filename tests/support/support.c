@@ -13,6 +13,7 @@
 #include <rte_eal.h>
 
 #include "eth/ets.h"
+#include "fabric/run.h"
 
 static void remove_runtime_dir(void)
 {
@@ -134,7 +135,7 @@ void wft_send(struct wf_fabric *f, uint32_t host, uint64_t t_ps, unsigned prio,
               const uint8_t *frame, uint32_t caplen, uint32_t len)
 {
     struct wf_node *node = wf_fabric_host(f, host);
-    struct wf_pkt *pkt = wf_pkt_new(&f->net, caplen);
+    struct wf_pkt *pkt = wf_pkt_new(node->net, caplen);
 
     assert_non_null(pkt);
     memcpy(wf_pkt_hdr_rw(pkt), frame, caplen);
@@ -144,16 +145,18 @@ void wft_send(struct wf_fabric *f, uint32_t host, uint64_t t_ps, unsigned prio,
     pkt->queue = pkt->prio = (uint8_t)prio;
     pkt->ready_ps = t_ps;
     pkt->port = &node->ports[0];
-    wf_pkt_injected(&f->net, pkt);
+    wf_pkt_injected(node->net, pkt);
     wf_port_enqueue(&node->ports[0], pkt);
 }
 
 void wft_run(struct wf_fabric *f, uint64_t t_ps)
 {
-    f->lc->stop_ps = t_ps;
-    do
-        wf_lcore_turn(f->lc);
-    while (f->lc->wheel.count && f->lc->now_ps < t_ps);
+    uint64_t before, n;
+
+    do {
+        before = wf_fabric_now_ps(f);
+        n = wf_fabric_turn(f, t_ps);
+    } while (wf_fabric_now_ps(f) < t_ps && (n || wf_fabric_now_ps(f) > before));
 }
 
 uint32_t wft_roce(struct wf_fabric *f, uint32_t from, uint32_t to, uint8_t dscp, uint8_t ecn,

@@ -53,7 +53,7 @@ static void burst(struct wf_fabric *f, uint32_t from, uint32_t to, uint8_t dscp,
     for (uint32_t i = 0; i < n; i++) {
         uint32_t hdr = wft_roce(f, from, to, dscp, WF_ECN_ECT0, i, payload, buf, &len);
 
-        wft_send(f, from, f->lc->now_ps, dscp / 8u, buf, hdr, len);
+        wft_send(f, from, wf_fabric_now_ps(f), dscp / 8u, buf, hdr, len);
     }
 }
 
@@ -159,7 +159,7 @@ static void pfc_frame(struct wf_fabric *f, uint32_t host, uint8_t vector, uint16
     for (int i = 0; i < 8; i++)
         q[i] = quanta;
     wf_pfc_build(buf, f->desc->hosts[host].cfg.mac, vector, q);
-    wft_send(f, host, f->lc->now_ps, 7, buf, sizeof(buf), sizeof(buf));
+    wft_send(f, host, wf_fabric_now_ps(f), 7, buf, sizeof(buf), sizeof(buf));
 }
 
 static uint64_t longest_gap(const struct wft_probe *h, uint8_t dscp, uint64_t *end_ps)
@@ -277,7 +277,7 @@ static void incast_pauses_and_loses_nothing(void **state)
         assert_int_equal(sw->pg[h][3].blame[0].port, 2);
     }
     wft_check(f);
-    assert_int_equal(f->net.ctr[WF_FABRIC_LOSSLESS_DROPS], 0);
+    assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS), 0);
     wf_fabric_free(f);
 }
 
@@ -328,8 +328,8 @@ static void headroom_0_loses(void **state)
     burst(f, 0, 2, 26, 1024, 1000);
     burst(f, 1, 2, 26, 1024, 1000);
     wft_run(f, WF_TIME_NEVER);
-    assert_true(f->net.ctr[WF_FABRIC_LOSSLESS_DROPS] > 0);
-    assert_int_equal(wft_probe(f, 2)->n_seen + f->net.ctr[WF_FABRIC_LOSSLESS_DROPS], 2000);
+    assert_true(wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS) > 0);
+    assert_int_equal(wft_probe(f, 2)->n_seen + wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS), 2000);
     wft_check(f);
     wf_fabric_free(f);
 }
@@ -600,7 +600,7 @@ static void rate_changes_between_frames(void **state)
 
     burst(f, 0, 1, 26, 1024, 20);
     wft_run(f, 10 * 1106 * 80 - 40 * NS); /* in the middle of the tenth */
-    wf_link_set_rate(f->nodes[1]->ports[0].link, 10000000000ull);
+    wf_fabric_link_rate(f, f->nodes[1]->ports[0].link, 10000000000ull);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(h->n_seen, 20);
     assert_int_equal(h->seen[9].t_ps - h->seen[8].t_ps, 1106 * 80);
@@ -631,7 +631,7 @@ static void all_opcodes_pass_untouched(void **state)
             wf_st16(buf + 24, wf_ip4_checksum(buf + 14, 20));
             if (all > WF_HDR_ROOM)
                 continue;
-            wft_send(f, 0, f->lc->now_ps, 3, buf, all, all);
+            wft_send(f, 0, wf_fabric_now_ps(f), 3, buf, all, all);
             wft_run(f, WF_TIME_NEVER);
             if (!h->n_seen)
                 continue;
@@ -639,7 +639,8 @@ static void all_opcodes_pass_untouched(void **state)
             assert_int_equal(h->seen[0].len, all);
             assert_memory_equal(h->seen[0].bytes, buf, all);
         }
-    assert_int_equal(passed + f->net.ctr[WF_FABRIC_DROPPED], f->net.ctr[WF_FABRIC_INJECTED]);
+    assert_int_equal(passed + wf_fabric_ctr(f, WF_FABRIC_DROPPED),
+                     wf_fabric_ctr(f, WF_FABRIC_INJECTED));
     assert_true(passed > 256 * 60);
     wft_check(f);
     wf_fabric_free(f);
@@ -765,7 +766,7 @@ static void a_flap_in_one_instant_loses_only_what_was_sent(void **state)
     burst(f, 0, 1, 26, 1024, 10);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->n_seen, 10);
-    assert_int_equal(f->net.ctr[WF_FABRIC_DROPPED], 1);
+    assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_DROPPED), 1);
     wft_check(f);
     wf_fabric_free(f);
 }
@@ -792,7 +793,7 @@ static void headroom_knows_the_peer_and_the_rate(void **state)
     assert_int_equal(leaf->pg[1][3].lim.headroom - leaf->pg[0][3].lim.headroom, 250000);
     lim = &leaf->pg[1][3].lim;
     before = lim->headroom;
-    wf_link_set_rate(leaf->node.ports[1].link, 400000000000ull);
+    wf_fabric_link_rate(f, leaf->node.ports[1].link, 400000000000ull);
     assert_in_range(lim->headroom, 3 * before, 4 * before);
     wf_fabric_free(f);
 }
@@ -821,7 +822,7 @@ static void a_flap_does_not_lose_the_pause(void **state)
     burst(f, 0, 1, 26, 1024, 500);
     wft_run(f, WF_TIME_NEVER);
     assert_true(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX] > xoffs);
-    assert_int_equal(f->net.ctr[WF_FABRIC_LOSSLESS_DROPS], 0);
+    assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS), 0);
     wft_check(f);
     wf_fabric_free(f);
 }
@@ -899,8 +900,8 @@ static void arp_answers_do_not_pile_up(void **state)
     arp_request(buf, &desc.hosts[0].cfg, desc.hosts[0].cfg.gateway.addr + 12);
     pfc_frame(f, 0, 0xff, 65535);
     for (unsigned i = 0; i < 3000; i++) {
-        wft_send(f, 0, f->lc->now_ps, 0, buf, 60, 60);
-        wft_run(f, f->lc->now_ps + 100 * NS);
+        wft_send(f, 0, wf_fabric_now_ps(f), 0, buf, 60, 60);
+        wft_run(f, wf_fabric_now_ps(f) + 100 * NS);
     }
     assert_int_equal(leaf->ports[0].q[0].fifo.count, 1024);
     assert_true(leaf->ports[0].drops[WF_DROP_EGRESS_FULL] > 1000);
