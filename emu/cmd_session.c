@@ -101,6 +101,7 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
     rc = wf_fabric_build(&s->f, &s->scen->desc, &opts, err);
     if (rc)
         return rc == -ENOMEM ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE;
+    wf_edges_bind(&s->edges, s->f);
     rc = wf_run_init(&s->loop, s->f);
     if (rc) {
         wf_err_set(err, -rc, "no eventfd: %s", strerror(-rc));

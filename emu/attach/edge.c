@@ -14,7 +14,7 @@
 #include "wire/pfc.h"
 
 enum {
-    BURST = 32,
+    BURST = WF_STIM_TAKEN_MAX,
     PULL_FRAMES = 256, /* most that wait in the port; fewer on a slow link */
     PULL_PS = 200 * WF_PS_PER_US,
     POOL_RESERVE = 64, /* full frames that the fabric may need for itself */
@@ -45,7 +45,7 @@ static bool too_long(const struct wf_edge *e, const struct wf_pkt *pkt)
 {
     uint32_t l2 = pkt->p.l3_off ? pkt->p.l3_off : WF_ETH_LEN;
 
-    return pkt->frame_len - WF_FCS_LEN > e->dev.mtu + l2;
+    return pkt->frame_len - WF_FCS_LEN > e->mtu + l2;
 }
 
 static void count_out(struct wf_edge *e, const struct wf_pkt *pkt)
@@ -92,7 +92,7 @@ static void edge_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *p
         return;
     }
     if (!e->stalled && e->fifo_count == e->fifo_len)
-        wf_ingress_stall(e, true);
+        wf_edge_stall(e, true);
     if (e->stalled) {
         wf_pkt_drop(port, pkt, WF_DROP_EDGE_STALLED);
         return;
@@ -123,6 +123,14 @@ static void edge_rx_control(struct wf_port *port, struct wf_pkt *pkt)
     edge_rx(port->node, port, pkt);
 }
 
+void wf_edge_stall(struct wf_edge *e, bool stalled)
+{
+    wf_edge_settle(e);
+    if (stalled && !e->stalled)
+        e->ctr[WF_EDGE_STALLS]++;
+    e->stalled = stalled;
+}
+
 unsigned wf_edge_flush(struct wf_edge *e)
 {
     unsigned taken = 0;
@@ -137,17 +145,12 @@ unsigned wf_edge_flush(struct wf_edge *e)
         for (unsigned i = 0; i < n; i++) /* what the ring takes is not ours to look at */
             bytes[i] = rte_pktmbuf_pkt_len(e->fifo[e->fifo_head + i]) + WF_FCS_LEN;
         got = wf_edge_dev_tx(&e->dev, &e->fifo[e->fifo_head], n);
-        for (unsigned i = 0; i < got; i++)
-            e->ctr[WF_EDGE_OUT_BYTES] += bytes[i] < WF_FRAME_MIN ? WF_FRAME_MIN : bytes[i];
-        e->ctr[WF_EDGE_OUT_FRAMES] += got;
-        e->fifo_head = (e->fifo_head + got) % e->fifo_len;
-        e->fifo_count -= got;
+        if (got)
+            wf_ingress_taken(e, bytes, got);
         taken += got;
         if (got < n)
             break;
     }
-    if (e->stalled && e->fifo_count < e->fifo_len)
-        wf_ingress_stall(e, false);
     return taken;
 }
 
@@ -158,7 +161,7 @@ void wf_edge_discard(struct wf_edge *e)
         e->fifo_head = (e->fifo_head + 1) % e->fifo_len;
     }
     if (e->stalled)
-        wf_ingress_stall(e, false);
+        wf_edge_stall(e, false);
 }
 
 /* --- from the peer ---------------------------------------------------------------------------- */
@@ -169,14 +172,16 @@ static unsigned room(struct wf_edge *e)
     struct wf_port *port = wf_edge_port(e);
     uint64_t now = wf_now(port), rate = port->link->cfg.rate_bps, frames = port->control.count;
     uint64_t bytes = wf_port_backlog(port), most = rate / 8 * (PULL_PS / WF_PS_PER_US) / 1000000;
+    bool held = false;
 
-    e->held = false;
     for (unsigned q = 0; q < WF_QUEUES; q++) {
         frames += port->q[q].fifo.count;
         if (port->q[q].fifo.count && port->ll_ops->may_send(port, q, 0) > now)
-            e->held = true;
+            held = true;
     }
-    if (e->held || bytes > most + 2ull * DWRR_QUANTUM || frames >= PULL_FRAMES)
+    if (held != e->held)
+        wf_ingress_held(e, held);
+    if (held || bytes > most + 2ull * DWRR_QUANTUM || frames >= PULL_FRAMES)
         return 0;
     return PULL_FRAMES - (unsigned)frames;
 }
@@ -215,7 +220,9 @@ static void take(struct wf_edge *e, struct rte_mbuf *m)
     struct wf_pkt *pkt;
 
     if (sent_by_ourselves(e, m) || rte_pktmbuf_pkt_len(m) > WF_FULL_ROOM) {
-        e->ctr[sent_by_ourselves(e, m) ? WF_EDGE_OWN_FRAMES : WF_EDGE_IN_TOO_LONG]++;
+        enum wf_ctr_EDGE c = sent_by_ourselves(e, m) ? WF_EDGE_OWN_FRAMES : WF_EDGE_IN_TOO_LONG;
+
+        wf_ingress_count(e, c, e->ctr[c] + 1);
         rte_pktmbuf_free(m);
         return;
     }

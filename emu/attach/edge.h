@@ -18,6 +18,7 @@
 #include "attach/device.h"
 #include "base/counter.h"
 #include "fabric/fabric.h"
+#include "fabric/stimulus.h"
 
 struct wf_edges;
 
@@ -25,7 +26,9 @@ struct wf_edge {
     struct wf_node node; /* first */
     struct wf_edges *owner;
     const struct wf_host_cfg *cfg;
-    uint32_t host; /* index in the description */
+    uint32_t host;  /* index in the description */
+    uint32_t index; /* among the edges */
+    uint32_t mtu;   /* L3 bytes that the peer's device takes, as the model knows it */
     struct wf_edge_dev dev;
     struct wf_ll_ops ll_ops; /* PFC's, with what an edge does otherwise */
     bool trust_pcp;          /* as the leaf's port does */
@@ -52,6 +55,8 @@ unsigned wf_edge_flush(struct wf_edge *e);
 unsigned wf_edge_pull(struct wf_edge *e);
 /* Ask the peer for its MAC address by an ARP probe (RFC 5227), as its gateway would. */
 void wf_edge_probe(struct wf_edge *e);
+/* The peer took no frame for longer than the edge could hold, or takes them again. */
+void wf_edge_stall(struct wf_edge *e, bool stalled);
 /* Bring the time counters up to now. */
 void wf_edge_settle(struct wf_edge *e);
 /* Give back all that waits for the peer. */

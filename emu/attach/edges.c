@@ -52,44 +52,30 @@ static struct wf_node *make_host(void *arg, struct wf_fabric *f, uint32_t host)
         .port = WF_EDGE_NO_PORT,
         .lock_fd = -1,
     };
+    e->mtu = e->dev.mtu_asked;
+    e->index = es->n;
     es->edges[es->n++] = e;
     return &e->node;
-}
-
-/* The link follows the peer. Someone who took it down by command is not overruled. */
-static void peer_changed(struct wf_edge *e, enum wf_peer_state state)
-{
-    struct wf_link *link = wf_edge_port(e)->link;
-    bool up = state == WF_PEER_UP;
-
-    if (!up)
-        wf_edge_discard(e);
-    e->peer_up = up;
-    if (!up && link->up) {
-        e->took_down = true;
-        wf_ingress_link(e->owner->f, link, false);
-    } else if (up && !link->up && e->took_down) {
-        e->took_down = false;
-        wf_ingress_link(e->owner->f, link, true);
-    }
 }
 
 static void look(struct wf_edge *e)
 {
     static const char *const what[] = {"is up", "is down", "has vanished: its port is dead"};
     enum wf_peer_state state = e->dev.kind->look(&e->dev);
+    uint64_t missed = wf_edge_dev_missed(&e->dev);
 
     if ((state == WF_PEER_UP) != e->peer_up || (state == WF_PEER_GONE && e->dev.started)) {
         wf_edges_say(e->owner, "%s: %s %s", e->node.name, e->dev.where, what[state]);
-        peer_changed(e, state);
+        wf_ingress_peer(e, state == WF_PEER_UP);
     } else if (!e->peer_up && wf_edge_port(e)->link->up) {
-        peer_changed(e, state); /* somebody brought up a link that leads nowhere */
+        wf_ingress_peer(e, false); /* somebody brought up a link that leads nowhere */
     }
-    if (e->peer_up && !e->mac_learned && e->probes < PROBES) {
-        e->probes++;
-        wf_edge_probe(e);
-    }
-    e->ctr[WF_EDGE_MISSED_FRAMES] = wf_edge_dev_missed(&e->dev);
+    if (e->dev.mtu != e->mtu)
+        wf_ingress_mtu(e, e->dev.mtu);
+    if (e->peer_up && !e->mac_learned && e->probes < PROBES)
+        wf_ingress_probe(e);
+    if (missed != e->ctr[WF_EDGE_MISSED_FRAMES])
+        wf_ingress_count(e, WF_EDGE_MISSED_FRAMES, missed);
     if (state == WF_PEER_GONE)
         wf_edge_dev_close(&e->dev);
 }
@@ -163,45 +149,60 @@ static void compare_mtu(struct wf_edge *e)
                      e->node.name, e->dev.mtu_asked, link);
 }
 
-/* The state in which the run begins is no event of it. */
 static void first_look(struct wf_edge *e)
 {
-    struct wf_port *port = wf_edge_port(e);
+    enum wf_peer_state state = e->dev.kind->look(&e->dev);
 
-    e->peer_up = true;
-    peer_changed(e, e->dev.kind->look(&e->dev));
-    port->ctr[WF_PORT_LINK_DOWN_EVENTS] = port->peer->ctr[WF_PORT_LINK_DOWN_EVENTS] = 0;
+    wf_ingress_mtu(e, e->dev.mtu);
+    wf_ingress_peer(e, state == WF_PEER_UP);
     if (!e->peer_up)
         wf_edges_say(e->owner, "%s: %s waits for its peer", e->node.name, e->dev.where);
 }
 
-int wf_edges_open(struct wf_edges *es, struct wf_fabric *f, struct wf_err *err)
+void wf_edges_bind(struct wf_edges *es, struct wf_fabric *f)
+{
+    es->f = f;
+}
+
+/* All attached hosts have become edges, and can be. */
+static int check(struct wf_edges *es, struct wf_fabric *f, struct wf_err *err)
 {
     uint32_t want = 0;
-    int rc = 0;
 
-    es->f = f;
     for (uint32_t i = 0; i < f->desc->n_hosts; i++)
         want += f->desc->hosts[i].cfg.attach.type != WF_ATTACH_NONE;
     if (want > es->n)
-        rc = wf_err_set(err, E2BIG, "%u attached hosts, at most %d are possible", want,
-                        WF_EDGES_MAX);
-    for (uint32_t i = 0; i < es->n && !rc; i++) {
-        struct wf_edge *e = es->edges[i];
+        return wf_err_set(err, E2BIG, "%u attached hosts, at most %d are possible", want,
+                          WF_EDGES_MAX);
+    for (uint32_t i = 0; i < es->n; i++)
+        if (es->edges[i]->node.n_ports != 1)
+            return wf_err_set(err, EINVAL, "%s: an attached host has one link, not %u",
+                              es->edges[i]->node.name, es->edges[i]->node.n_ports);
+    return 0;
+}
 
-        if (e->node.n_ports != 1)
-            rc = wf_err_set(err, EINVAL, "%s: an attached host has one link, not %u", e->node.name,
-                            e->node.n_ports);
-        else
-            rc = wf_edge_dev_open(&e->dev, f->nets[0].full_pool, err);
-    }
+int wf_edges_open(struct wf_edges *es, struct wf_fabric *f, struct wf_err *err)
+{
+    int rc = check(es, f, err);
+
+    wf_edges_bind(es, f);
+    for (uint32_t i = 0; i < es->n && !rc; i++)
+        rc = wf_edge_dev_open(&es->edges[i]->dev, f->nets[0].full_pool, err);
     if (rc)
         wf_edges_close(es);
+    es->opening = true;
     for (uint32_t i = 0; i < es->n && !rc; i++) {
         compare_mtu(es->edges[i]);
         first_look(es->edges[i]);
     }
+    es->opening = false;
     return rc;
+}
+
+int wf_edges_repeat(struct wf_edges *es, struct wf_fabric *f, struct wf_err *err)
+{
+    wf_edges_bind(es, f);
+    return check(es, f, err);
 }
 
 void wf_edges_close(struct wf_edges *es)

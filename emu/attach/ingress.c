@@ -37,6 +37,23 @@ static void count_in(struct wf_edge *e, const struct wf_pkt *pkt)
         p->flags & WF_P_AETH && (p->aeth_syndrome & SYNDROME_TYPE) == NAK_SYNDROME;
 }
 
+static void take_mac(struct wf_edge *e, const uint8_t mac[6])
+{
+    struct wf_fabric *f = e->owner->f;
+    const uint8_t *old = f->addr.hosts[e->host].mac;
+
+    e->mac_learned = true;
+    if (!memcmp(old, mac, 6))
+        return;
+    wf_edges_say(e->owner,
+                 "%s: its MAC address is %02x:%02x:%02x:%02x:%02x:%02x, not "
+                 "%02x:%02x:%02x:%02x:%02x:%02x as the scenario says: taken over",
+                 e->node.name, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], old[0], old[1],
+                 old[2], old[3], old[4], old[5]);
+    wf_addr_set_mac(&f->addr, e->host, mac);
+    memcpy(e->node.mac, mac, 6);
+}
+
 /* A host is where its IP address says so: ARP's sender, or the source of an IP packet. */
 static void learn(struct wf_edge *e, const struct wf_pkt *pkt)
 {
@@ -53,7 +70,7 @@ static void learn(struct wf_edge *e, const struct wf_pkt *pkt)
     else if (p->flags & WF_P_ARP && wf_pkt_caplen(pkt) >= p->l3_off + 28u)
         its = e->cfg->ip.family == 4 && !memcmp(b + p->l3_off + 14, ip4, 4);
     if (its)
-        wf_ingress_mac(e, b + 6);
+        take_mac(e, b + 6);
 }
 
 /* The answer to our own ARP probe: nobody else asks with address 0. */
@@ -81,11 +98,42 @@ static void dress(struct wf_edge *e, struct wf_pkt *pkt)
     pkt->ready_ps = e->node.net->lc->now_ps;
 }
 
+/* Tell the log, before it acts. */
+static void note(struct wf_edges *es, struct wf_stimulus *st)
+{
+    if (!es->log)
+        return;
+    st->t_ps = wf_fabric_now_ps(es->f);
+    st->first = es->opening;
+    es->log->put(es->log, st);
+}
+
+static void note_edge(struct wf_edge *e, enum wf_stimulus_kind kind, uint64_t value, bool on)
+{
+    struct wf_stimulus st = {.kind = kind, .edge = e->index, .value = value, .on = on};
+
+    note(e->owner, &st);
+}
+
+static void note_frame(struct wf_edge *e, const struct wf_pkt *pkt)
+{
+    struct wf_stimulus st = {
+        .kind = WF_STIM_FRAME,
+        .edge = e->index,
+        .frame = wf_pkt_bytes(pkt),
+        .cap_bytes = wf_pkt_caplen(pkt),
+        .len_bytes = wf_pkt_caplen(pkt),
+    };
+
+    note(e->owner, &st);
+}
+
 void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt)
 {
     struct wf_port *port = wf_edge_port(e);
     uint32_t l2;
 
+    note_frame(e, pkt);
     dress(e, pkt);
     wf_pkt_injected(e->node.net, pkt);
     count_in(e, pkt);
@@ -105,39 +153,113 @@ void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt)
     }
 }
 
-void wf_ingress_stall(struct wf_edge *e, bool stalled)
+/* --- what the peer and its device do ---------------------------------------------------------- */
+
+void wf_ingress_taken(struct wf_edge *e, const uint32_t *bytes, unsigned n)
 {
+    WF_ASSERT(n <= e->fifo_count && n <= WF_STIM_TAKEN_MAX);
+    note_edge(e, WF_STIM_TAKEN, n, false);
+    for (unsigned i = 0; i < n; i++)
+        e->ctr[WF_EDGE_OUT_BYTES] += bytes[i] < WF_FRAME_MIN ? WF_FRAME_MIN : bytes[i];
+    e->ctr[WF_EDGE_OUT_FRAMES] += n;
+    e->fifo_head = (e->fifo_head + n) % e->fifo_len;
+    e->fifo_count -= n;
+    if (e->stalled)
+        wf_edge_stall(e, false);
+}
+
+/* The link follows the peer. Someone who took it down by command is not overruled. */
+void wf_ingress_peer(struct wf_edge *e, bool up)
+{
+    struct wf_port *port = wf_edge_port(e);
+
+    note_edge(e, WF_STIM_PEER, 0, up);
+    if (!up)
+        wf_edge_discard(e);
+    e->peer_up = up;
+    if (!up && port->link->up) {
+        e->took_down = true;
+        wf_fabric_link_set(e->owner->f, port->link, false);
+    } else if (up && !port->link->up && e->took_down) {
+        e->took_down = false;
+        wf_fabric_link_set(e->owner->f, port->link, true);
+    }
+    if (e->owner->opening)
+        port->ctr[WF_PORT_LINK_DOWN_EVENTS] = port->peer->ctr[WF_PORT_LINK_DOWN_EVENTS] = 0;
+}
+
+void wf_ingress_mtu(struct wf_edge *e, uint32_t mtu)
+{
+    note_edge(e, WF_STIM_MTU, mtu, false);
+    e->mtu = mtu;
+}
+
+void wf_ingress_probe(struct wf_edge *e)
+{
+    note_edge(e, WF_STIM_PROBE, 0, false);
+    e->probes++;
+    wf_edge_probe(e);
+}
+
+void wf_ingress_held(struct wf_edge *e, bool held)
+{
+    note_edge(e, WF_STIM_HELD, 0, held);
     wf_edge_settle(e);
-    if (stalled && !e->stalled)
-        e->ctr[WF_EDGE_STALLS]++;
-    e->stalled = stalled;
+    e->held = held;
 }
 
-void wf_ingress_link(struct wf_fabric *f, struct wf_link *link, bool up)
+void wf_ingress_count(struct wf_edge *e, enum wf_ctr_EDGE counter, uint64_t value)
 {
-    wf_fabric_link_set(f, link, up);
+    struct wf_stimulus st = {.kind = WF_STIM_COUNT,
+                             .edge = e->index,
+                             .where = wf_ctrs_edge.rows[counter].name,
+                             .value = value};
+
+    note(e->owner, &st);
+    e->ctr[counter] = value;
 }
 
-void wf_ingress_link_rate(struct wf_link *link, uint64_t rate_bps)
+/* --- commands --------------------------------------------------------------------------------- */
+
+void wf_ingress_link(struct wf_edges *es, struct wf_link *link, bool up)
 {
-    wf_fabric_link_rate(link->ends[0]->node->net->lc->fabric, link, rate_bps);
+    struct wf_stimulus st = {.kind = WF_STIM_LINK, .where = link->name, .on = up};
+
+    note(es, &st);
+    wf_fabric_link_set(es->f, link, up);
 }
 
-struct wf_fault *wf_ingress_fault(struct wf_fabric *f, struct wf_port *port,
+void wf_ingress_link_rate(struct wf_edges *es, struct wf_link *link, uint64_t rate_bps)
+{
+    struct wf_stimulus st = {.kind = WF_STIM_RATE, .where = link->name, .value = rate_bps};
+
+    note(es, &st);
+    wf_fabric_link_rate(es->f, link, rate_bps);
+}
+
+struct wf_fault *wf_ingress_fault(struct wf_edges *es, struct wf_port *port,
                                   const struct wf_fault *fault)
 {
+    struct wf_stimulus st = {.kind = WF_STIM_FAULT, .where = port->name, .fault = *fault};
     unsigned n = 0;
 
     for (const struct wf_fault *x = port->faults; x; x = x->next)
         n++;
-    return n < WF_INGRESS_FAULTS ? wf_fabric_inject(f, port, fault) : NULL;
+    if (n >= WF_INGRESS_FAULTS)
+        return NULL;
+    note(es, &st);
+    return wf_fabric_inject(es->f, port, fault);
 }
 
-void wf_ingress_pfc(struct wf_port *port, uint8_t vector, uint16_t quanta)
+void wf_ingress_pfc(struct wf_edges *es, struct wf_port *port, uint8_t vector, uint16_t quanta)
 {
-    struct wf_pkt *pkt = wf_pkt_new(port->node->net, WF_PFC_FRAME_LEN);
+    struct wf_stimulus st = {
+        .kind = WF_STIM_PFC, .where = port->name, .vector = vector, .value = quanta};
+    struct wf_pkt *pkt;
     uint16_t times[WF_PRIOS];
 
+    note(es, &st);
+    pkt = wf_pkt_new(port->node->net, WF_PFC_FRAME_LEN);
     if (!pkt)
         return;
     for (unsigned i = 0; i < WF_PRIOS; i++)
@@ -149,21 +271,4 @@ void wf_ingress_pfc(struct wf_port *port, uint8_t vector, uint16_t quanta)
     wf_pkt_injected(port->node->net, pkt);
     port->ctr[WF_PORT_PFC_TX_FRAMES]++;
     wf_port_control(port, pkt);
-}
-
-void wf_ingress_mac(struct wf_edge *e, const uint8_t mac[6])
-{
-    struct wf_fabric *f = e->owner->f;
-    const uint8_t *old = f->addr.hosts[e->host].mac;
-
-    e->mac_learned = true;
-    if (!memcmp(old, mac, 6))
-        return;
-    wf_edges_say(e->owner,
-                 "%s: its MAC address is %02x:%02x:%02x:%02x:%02x:%02x, not "
-                 "%02x:%02x:%02x:%02x:%02x:%02x as the scenario says: taken over",
-                 e->node.name, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], old[0], old[1],
-                 old[2], old[3], old[4], old[5]);
-    wf_addr_set_mac(&f->addr, e->host, mac);
-    memcpy(e->node.mac, mac, 6);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pcapng files (draft-ietf-opsawg-pcapng): section header, interface description, enhanced, simple
- * and the obsolete packet block; all other blocks are skipped. Sections may differ in byte order.
+ * and the obsolete packet block; custom blocks of weft's when they are wanted; all other blocks are
+ * skipped. Sections may differ in byte order.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "cap/pcapng.h"
 #include "cap/reader_priv.h"
 
 enum {
@@ -14,6 +16,7 @@ enum {
     BLOCK_PB = 2, /* obsolete packet block */
     BLOCK_SPB = 3,
     BLOCK_EPB = 6,
+    BLOCK_CUSTOM = 0x0bad,
     BYTE_ORDER_MAGIC = 0x1a2b3c4d,
     OPT_END = 0,
     OPT_COMMENT = 1,
@@ -270,6 +273,19 @@ static int simple_packet(struct wf_cap_reader *r, struct block *b, struct wf_cap
     return rc < 0 ? rc : 1;
 }
 
+/* Enterprise number, "weft", data. */
+static bool custom_block(const struct wf_cap_reader *r, const struct block *b,
+                         struct wf_cap_rec *rec)
+{
+    if (!r->want_custom || b->end - b->p < 9 || wf_cap_u32(r, b->p) != WF_PCAPNG_PEN ||
+        memcmp(b->p + 4, "weft", 4) != 0)
+        return false;
+    rec->offset = b->offset;
+    rec->custom = b->p + 8;
+    rec->custom_bytes = (uint32_t)(b->end - rec->custom);
+    return true;
+}
+
 /* ---- blocks ---- */
 
 /* A section header's length can be read only after its byte-order magic. */
@@ -369,6 +385,10 @@ int wf_cap_pcapng_next(struct wf_cap_reader *r, struct wf_cap_rec *rec, struct w
             return enhanced_packet(r, &b, rec, err);
         case BLOCK_SPB:
             return simple_packet(r, &b, rec, err);
+        case BLOCK_CUSTOM:
+            if (custom_block(r, &b, rec))
+                return 1;
+            break;
         default:
             break;
         }

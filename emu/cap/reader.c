@@ -238,6 +238,11 @@ int wf_cap_open(struct wf_cap_reader **out, const char *path, struct wf_err *err
     return wf_cap_open_stream(out, f, path, err);
 }
 
+void wf_cap_want_custom(struct wf_cap_reader *r)
+{
+    r->want_custom = true;
+}
+
 enum wf_cap_format wf_cap_reader_format(const struct wf_cap_reader *r)
 {
     return r->format;

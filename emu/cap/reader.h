@@ -54,6 +54,10 @@ struct wf_cap_rec {
     const struct wf_cap_iface *iface; /* valid until the next call */
     enum wf_cap_dir dir;
     const char *comment; /* the first one; NULL: none; valid until the next call */
+    /* Not NULL: this is no packet but a custom block of weft's, and these its data. Number, offset
+     * and these are all that is set. */
+    const uint8_t *custom;
+    uint32_t custom_bytes;
 };
 
 struct wf_cap_reader;
@@ -62,6 +66,9 @@ struct wf_cap_reader;
 int wf_cap_open(struct wf_cap_reader **out, const char *path, struct wf_err *err);
 /* The same for an open stream, which the reader then owns also when it fails. */
 int wf_cap_open_stream(struct wf_cap_reader **out, FILE *f, const char *name, struct wf_err *err);
+/* From now on custom blocks that weft wrote into a pcapng file are given too; else skipped. They
+ * count as packets in numbers. */
+void wf_cap_want_custom(struct wf_cap_reader *r);
 enum wf_cap_format wf_cap_reader_format(const struct wf_cap_reader *r);
 /* 1: *rec is the next packet; 0: end of the file; -errno: *err has file, packet and byte. After an
  * error the answer stays the same. */

@@ -20,6 +20,7 @@ struct wf_cap_reader {
     uint64_t record_at; /* where the record or block that is being read began */
     uint64_t packets;
     bool swap; /* the file's byte order is not ours */
+    bool want_custom;
     struct wf_cap_iface *ifaces;
     uint32_t n_ifaces, cap_ifaces;
     uint8_t *buf; /* one record's data, or one block's body */

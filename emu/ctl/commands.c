@@ -160,7 +160,7 @@ static void op_hosts(const struct wf_ctl_call *c)
     const struct wf_ctl_fabric *x = c->arg;
     json_t *m = answer(c, "weft.hosts/1"), *hosts = json_array();
 
-    for (uint32_t i = 0; x->edges && i < x->edges->n; i++)
+    for (uint32_t i = 0; i < x->edges->n; i++)
         json_array_append_new(hosts, host_json(x->edges->edges[i]));
     json_object_set_new(m, "hosts", hosts);
     json_object_set_new(m, "guests", json_array());
@@ -193,7 +193,7 @@ static void op_inject(const struct wf_ctl_call *c)
         return;
     fault.action = (enum wf_fault_action)action;
     fault.match = (enum wf_fault_class)match;
-    if (wf_ingress_fault(x->f, port, &fault))
+    if (wf_ingress_fault(x->edges, port, &fault))
         wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
     else
         wf_ctl_error(c->client, c->id, "%s has as many faults as are possible", port->name);
@@ -221,15 +221,16 @@ static void op_link(const struct wf_ctl_call *c)
         wf_ctl_error(c->client, c->id, "up has to be true or false, or rate_bps a rate");
     } else {
         if (rate_bps)
-            wf_ingress_link_rate(link, rate_bps);
+            wf_ingress_link_rate(x->edges, link, rate_bps);
         if (up)
-            wf_ingress_link(x->f, link, json_is_true(up));
+            wf_ingress_link(x->edges, link, json_is_true(up));
         wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
     }
 }
 
 static void op_pfc(const struct wf_ctl_call *c)
 {
+    const struct wf_ctl_fabric *x = c->arg;
     const json_t *list = json_object_get(c->q, "priorities"), *v;
     struct wf_port *port = port_at(c);
     uint64_t quanta;
@@ -247,7 +248,7 @@ static void op_pfc(const struct wf_ctl_call *c)
         wf_ctl_error(c->client, c->id, "priorities has to be a list of numbers from 0 to 7");
         return;
     }
-    wf_ingress_pfc(port, (uint8_t)vector, (uint16_t)quanta);
+    wf_ingress_pfc(x->edges, port, (uint8_t)vector, (uint16_t)quanta);
     wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
 }
 

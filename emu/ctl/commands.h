@@ -19,7 +19,7 @@
 struct wf_ctl_fabric {
     struct wf_fabric *f;
     struct wf_run *run;
-    struct wf_edges *edges;
+    struct wf_edges *edges; /* bound to the fabric, also when it has none */
     const char *instance;
 };
 

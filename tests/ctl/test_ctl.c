@@ -35,6 +35,7 @@ static struct wf_run loop;
 static struct wf_instance inst;
 static struct wf_ctl *ctl;
 static struct wf_ctl_fabric cf;
+static struct wf_edges edges;
 
 static int set_up(void **state)
 {
@@ -54,7 +55,9 @@ static int set_up(void **state)
     assert_int_equal(wf_instance_claim(&inst, "one", &err), 0);
     wf_instance_path(&inst, WF_CTL_SOCKET, path, sizeof(path));
     assert_int_equal(wf_ctl_open(&ctl, path, &err), 0);
-    cf = (struct wf_ctl_fabric){.f = fabric, .run = &loop, .instance = "one"};
+    wf_edges_init(&edges, NULL, NULL, NULL);
+    wf_edges_bind(&edges, fabric);
+    cf = (struct wf_ctl_fabric){.f = fabric, .run = &loop, .edges = &edges, .instance = "one"};
     wf_ctl_add(ctl, &wf_ctl_fabric_group, &cf);
     return 0;
 }
