@@ -24,6 +24,7 @@ static const struct command commands[] = {
      wf_cmd_check},
     {"replay", "CAPTURE SCENARIO", "send a capture through a fabric, say what became of it",
      wf_cmd_replay},
+    {"diff", "A B", "say what differs between two results", wf_cmd_diff},
     {"sweep", "SCENARIO", "run a scenario over settings and seeds, into tables", wf_cmd_sweep},
 };
 

@@ -18,7 +18,7 @@ struct parse {
 
 static int fail(const struct parse *p, const char *msg)
 {
-    return wf_err_at(p->err, EINVAL, p->path, p->line, 0, "%s", msg);
+    return wf_err_at(p->err, EINVAL, p->path, p->line, 1, "%s", msg);
 }
 
 static int add(struct parse *p, const char *cell)
@@ -28,7 +28,7 @@ static int add(struct parse *p, const char *cell)
         const char **more = realloc(p->c->cells, cap * sizeof(*more));
 
         if (!more)
-            return wf_err_at(p->err, ENOMEM, p->path, p->line, 0, "out of memory");
+            return wf_err_at(p->err, ENOMEM, p->path, p->line, 1, "out of memory");
         p->c->cells = more;
         p->cap = cap;
     }
@@ -115,7 +115,7 @@ static int parse(struct parse *p)
         if (rc)
             return rc;
         if (c->n_cols && n != c->n_cols)
-            return wf_err_at(p->err, EINVAL, p->path, p->line, 0,
+            return wf_err_at(p->err, EINVAL, p->path, p->line, 1,
                              "%zu cells, expected %zu as in the header", n, c->n_cols);
         if (n > WF_CSV_COLS_MAX)
             return fail(p, "more than 256 columns");
