@@ -344,7 +344,9 @@ static enum wf_exit work(struct job *j, int argc, char **argv)
     if (rc == 0)
         rc = build(j, &code);
     if (rc == 0 && j->o.expect) {
-        wf_expects_bind(&j->s.expects, j->f->objs, j->f->n_objs, &j->s.diags);
+        struct wf_ctr_walk ctrs = wf_fabric_ctrs(j->f, (unsigned)WF_CTR_ALL_TABLES);
+
+        wf_expects_bind(&j->s.expects, &ctrs, &j->s.diags);
         if (j->s.diags.errors) {
             wf_diags_print(&j->s.diags, stderr);
             return WF_EXIT_USAGE;

@@ -94,6 +94,7 @@ static int open_captures(struct wf_session *s, struct wf_err *err)
 enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
 {
     struct wf_fabric_opts opts;
+    struct wf_ctr_walk ctrs;
     int rc;
 
     s->capture_failed = false;
@@ -107,7 +108,8 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
         wf_err_set(err, -rc, "no eventfd: %s", strerror(-rc));
         return WF_EXIT_ENVIRONMENT;
     }
-    wf_expects_bind(&s->scen->expects, s->f->objs, s->f->n_objs, &s->scen->diags);
+    ctrs = wf_fabric_ctrs(s->f, (unsigned)WF_CTR_ALL_TABLES);
+    wf_expects_bind(&s->scen->expects, &ctrs, &s->scen->diags);
     if (s->scen->diags.errors) {
         wf_diags_print(&s->scen->diags, stderr);
         wf_err_set(err, EINVAL, "the expectations do not fit the fabric");

@@ -302,11 +302,13 @@ static void edge_ready(struct wf_node *node, struct wf_arena *arena)
     }
 }
 
-static unsigned edge_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max)
+static bool edge_counters(struct wf_node *node, const void **at, struct wf_ctr_obj *out)
 {
-    if (max)
-        *out = (struct wf_ctr_obj){node->name, &wf_ctrs_edge, ((struct wf_edge *)node)->ctr};
-    return 1;
+    *out = (struct wf_ctr_obj){node->name, &wf_ctrs_edge, ((struct wf_edge *)node)->ctr};
+    if (*at)
+        return false;
+    *at = node;
+    return true;
 }
 
 const struct wf_node_ops wf_edge_ops = {

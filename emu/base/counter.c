@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/counter.h"
 
+#include <stdio.h>
+
 #define KIND_C 'C'
 #define KIND_G 'G'
 #define KIND_M 'M'
@@ -34,3 +36,46 @@ const struct wf_ctr_table *const wf_ctr_tables[] = {
     &wf_ctrs_port, &wf_ctrs_drop, &wf_ctrs_prio,   &wf_ctrs_queue, &wf_ctrs_pg,
     &wf_ctrs_flow, &wf_ctrs_edge, &wf_ctrs_fabric, NULL,
 };
+
+unsigned wf_ctr_table_bit(const struct wf_ctr_table *table)
+{
+    unsigned i = 0;
+
+    while (wf_ctr_tables[i] && wf_ctr_tables[i] != table)
+        i++;
+    return 1u << i;
+}
+
+const char *wf_ctr_name(const struct wf_ctr_walk *w, char *buf)
+{
+    if (!w->part)
+        return w->holder;
+    snprintf(buf, WF_CTR_NAME_MAX, "%s.%s%u", w->holder, w->part, w->index);
+    return buf;
+}
+
+static bool array_next(struct wf_ctr_walk *w)
+{
+    const struct wf_ctr_obj *objs = w->of;
+
+    for (; w->at < w->count; w->at++) {
+        const struct wf_ctr_obj *o = &objs[w->at];
+
+        if (!(w->tables & wf_ctr_table_bit(o->table)))
+            continue;
+        w->holder = o->name;
+        w->table = o->table;
+        w->values = o->values;
+        w->at++;
+        return true;
+    }
+    return false;
+}
+
+struct wf_ctr_walk wf_ctr_array(const struct wf_ctr_obj *objs, size_t n)
+{
+    return (struct wf_ctr_walk){.next = array_next,
+                                .of = objs,
+                                .count = (uint32_t)n,
+                                .tables = (unsigned)WF_CTR_ALL_TABLES};
+}

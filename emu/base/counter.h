@@ -8,6 +8,7 @@
 #ifndef WEFT_BASE_COUNTER_H
 #define WEFT_BASE_COUNTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -150,12 +151,52 @@ extern const struct wf_ctr_table wf_ctrs_drop;
 /* All tables, NULL-terminated, in the order of the documentation. */
 extern const struct wf_ctr_table *const wf_ctr_tables[];
 
-/* A named holder of counters: "leaf0:p3.q3". The fabric keeps one array of them, in entity order;
- * one name may stand twice, with two tables (a port's counters and its drops). */
+/* Sets of tables: bit i is wf_ctr_tables[i]. */
+enum { WF_CTR_NAME_MAX = 160, WF_CTR_ALL_TABLES = ~0 };
+unsigned wf_ctr_table_bit(const struct wf_ctr_table *table);
+
+/* A named holder of counters, where somebody lists some. */
 struct wf_ctr_obj {
     const char *name;
     const struct wf_ctr_table *table;
     uint64_t *values;
 };
+
+/*
+ * A walk through holders of counters, in entity order. There are millions of them in a large
+ * fabric: they are never listed, and named only when somebody asks. One name may come twice, with
+ * two tables (a port's counters and its drops). Whoever has holders gives a walk
+ * (wf_fabric_ctrs(), wf_scenario_ctrs(), wf_ctr_array()); a copy of a fresh one begins anew.
+ *
+ *   struct wf_ctr_walk w = wf_fabric_ctrs(f, wf_ctr_table_bit(&wf_ctrs_flow));
+ *   while (wf_ctr_next(&w))
+ *       sum += w.values[WF_FLOW_BYTES];
+ */
+struct wf_ctr_walk {
+    const struct wf_ctr_table *table; /* of the holder that it stands at */
+    uint64_t *values;
+    const char
+        *holder;      /* "leaf0:p3", "flow.f0": its name, or when `part` is set that of the port */
+    const char *part; /* "q", "prio", "pg" and `index`, or NULL */
+    unsigned index;
+    unsigned tables; /* the set of tables that are wanted; others are passed over */
+    /* whoever walks */
+    bool (*next)(struct wf_ctr_walk *w);
+    const void *of;
+    const void *cursor;
+    uint32_t at, port, sub, count;
+    char buf[WF_CTR_NAME_MAX];
+};
+
+static inline bool wf_ctr_next(struct wf_ctr_walk *w)
+{
+    return w->next(w);
+}
+
+/* The name of the holder that it stands at: "leaf0:p3.q3". buf holds WF_CTR_NAME_MAX bytes; what is
+ * returned is buf or lives until the next step. */
+const char *wf_ctr_name(const struct wf_ctr_walk *w, char *buf);
+/* A walk through an array. */
+struct wf_ctr_walk wf_ctr_array(const struct wf_ctr_obj *objs, size_t n);
 
 #endif

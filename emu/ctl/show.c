@@ -31,70 +31,73 @@ static json_t *row(const struct view *v, const char *name)
     return r;
 }
 
-static unsigned counters(json_t *r, const struct wf_ctr_obj *o, bool zeros)
+static void counters(json_t *r, const struct wf_ctr_walk *o, bool zeros)
 {
-    unsigned n = 0;
-
     for (size_t i = 0; i < o->table->n; i++)
-        if (o->table->rows[i].name && (zeros || o->values[i])) {
+        if (o->table->rows[i].name && (zeros || o->values[i]))
             json_object_set_new(r, o->table->rows[i].name, wf_ctl_u64(o->values[i]));
-            n++;
-        }
-    return n;
+}
+
+/* Whether any of its counters is not zero. */
+static bool moved(const struct wf_ctr_walk *o)
+{
+    for (size_t i = 0; i < o->table->n; i++)
+        if (o->table->rows[i].name && o->values[i])
+            return true;
+    return false;
 }
 
 static void add_ports(struct view *v)
 {
-    for (uint32_t i = 0; i < v->f->n_objs; i++) {
-        const struct wf_ctr_obj *o = &v->f->objs[i];
+    struct wf_ctr_walk w = wf_fabric_ctrs(v->f, wf_ctr_table_bit(&wf_ctrs_port));
+
+    while (wf_ctr_next(&w)) {
         const struct wf_port *p;
         json_t *r;
 
-        if (o->table != &wf_ctrs_port || !fits(v, o->name))
+        if (!fits(v, w.holder))
             continue;
-        p = wf_fabric_port(v->f, o->name);
-        r = row(v, o->name);
+        p = wf_fabric_port(v->f, w.holder);
+        r = row(v, w.holder);
         json_object_set_new(r, "peer", json_string(p->peer->name));
         json_object_set_new(r, "up", json_boolean(p->up));
         json_object_set_new(r, "rate_bps", wf_ctl_u64(p->link->cfg.rate_bps));
         json_object_set_new(r, "waiting_bytes", wf_ctl_u64(wf_port_backlog(p)));
-        counters(r, o, true);
+        counters(r, &w, true);
     }
 }
 
 static void add_objects(struct view *v, const struct wf_ctr_table *table, bool zeros)
 {
-    for (uint32_t i = 0; i < v->f->n_objs; i++) {
-        const struct wf_ctr_obj *o = &v->f->objs[i];
+    struct wf_ctr_walk w = wf_fabric_ctrs(v->f, wf_ctr_table_bit(table));
+    char name[WF_CTR_NAME_MAX];
+
+    while (wf_ctr_next(&w)) {
         json_t *r;
 
-        if (o->table != table || !fits(v, o->name))
+        if ((!zeros && !moved(&w)) || !fits(v, wf_ctr_name(&w, name)))
             continue;
-        r = json_object();
-        json_object_set_new(r, "name", json_string(o->name));
-        if (counters(r, o, zeros) || zeros)
-            json_array_append(v->rows, r);
-        json_decref(r);
+        r = row(v, wf_ctr_name(&w, name));
+        counters(r, &w, zeros);
     }
 }
 
 /* One row a port and reason. */
 static void add_drops(struct view *v)
 {
-    for (uint32_t i = 0; i < v->f->n_objs; i++) {
-        const struct wf_ctr_obj *o = &v->f->objs[i];
+    struct wf_ctr_walk w = wf_fabric_ctrs(v->f, wf_ctr_table_bit(&wf_ctrs_drop));
 
-        for (size_t why = 1; o->table == &wf_ctrs_drop && why < WF_DROP_COUNT; why++) {
+    while (wf_ctr_next(&w))
+        for (size_t why = 1; why < WF_DROP_COUNT; why++) {
             json_t *r;
 
-            if (!o->values[why] || !fits(v, o->name))
+            if (!w.values[why] || !fits(v, w.holder))
                 continue;
-            r = row(v, o->name);
+            r = row(v, w.holder);
             json_object_set_new(r, "reason", json_string(wf_reason_name((enum wf_reason)why)));
-            json_object_set_new(r, "frames", wf_ctl_u64(o->values[why]));
+            json_object_set_new(r, "frames", wf_ctl_u64(w.values[why]));
             json_object_set_new(r, "meaning", json_string(wf_reason_meaning((enum wf_reason)why)));
         }
-    }
 }
 
 static void add_faults(struct view *v)

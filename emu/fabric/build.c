@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a description to a fabric: nodes, ports, links, graph, addresses, counters' holders.
+ * From a description to a fabric: nodes, ports, links, graph, addresses.
  */
 #include <errno.h>
 #include <rte_lcore.h>
@@ -83,13 +83,16 @@ static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts)
     }
 }
 
-static void name_port(struct wf_fabric *f, struct wf_port *p)
+static int by_name(const void *a, const void *b)
 {
-    p->name = wf_arena_printf(&f->arena, "%s:p%u", p->node->name, p->index);
-    for (unsigned i = 0; i < WF_QUEUES; i++)
-        p->q[i].name = wf_arena_printf(&f->arena, "%s.q%u", p->name, i);
-    for (unsigned i = 0; i < WF_PRIOS; i++)
-        p->prio_names[i] = wf_arena_printf(&f->arena, "%s.prio%u", p->name, i);
+    return strcmp((*(struct wf_node *const *)a)->name, (*(struct wf_node *const *)b)->name);
+}
+
+static void sort_names(struct wf_fabric *f)
+{
+    f->by_name = WF_ARENA_ARRAY(&f->arena, struct wf_node *, f->n_nodes + 1);
+    memcpy(f->by_name, f->nodes, sizeof(*f->nodes) * f->n_nodes);
+    qsort(f->by_name, f->n_nodes, sizeof(*f->by_name), by_name);
 }
 
 static void make_ports(struct wf_fabric *f)
@@ -109,7 +112,7 @@ static void make_ports(struct wf_fabric *f)
             n->ports[p].index = p;
             n->ports[p].up = true;
             n->ports[p].entity = f->next_entity++;
-            name_port(f, &n->ports[p]);
+            n->ports[p].name = wf_arena_printf(&f->arena, "%s:p%u", n->name, p);
         }
         n->n_ports = 0; /* counts up again as the links take their ports */
     }
@@ -199,42 +202,6 @@ static void make_addresses(struct wf_fabric *f)
     wf_addr_build(&f->addr, &f->arena);
 }
 
-static uint32_t port_objs(struct wf_port *p, struct wf_ctr_obj *o)
-{
-    uint32_t n = 0;
-
-    o[n++] = (struct wf_ctr_obj){p->name, &wf_ctrs_port, p->ctr};
-    o[n++] = (struct wf_ctr_obj){p->name, &wf_ctrs_drop, p->drops};
-    for (unsigned i = 0; i < WF_PRIOS; i++)
-        o[n++] = (struct wf_ctr_obj){p->prio_names[i], &wf_ctrs_prio, p->prio_ctr[i]};
-    for (unsigned i = 0; i < WF_QUEUES; i++)
-        o[n++] = (struct wf_ctr_obj){p->q[i].name, &wf_ctrs_queue, p->q[i].ctr};
-    return n;
-}
-
-enum { OBJS_PER_PORT = 2 + WF_PRIOS + WF_QUEUES };
-
-static void make_objs(struct wf_fabric *f)
-{
-    uint32_t max = 1;
-
-    for (uint32_t i = 0; i < f->n_nodes; i++) {
-        struct wf_node *n = f->nodes[i];
-
-        max += n->n_ports * OBJS_PER_PORT + (n->ops->counters ? n->ops->counters(n, NULL, 0) : 0);
-    }
-    f->objs = WF_ARENA_ARRAY(&f->arena, struct wf_ctr_obj, max);
-    for (uint32_t i = 0; i < f->n_nodes; i++) {
-        struct wf_node *n = f->nodes[i];
-
-        for (uint16_t p = 0; p < n->n_ports; p++)
-            f->n_objs += port_objs(&n->ports[p], f->objs + f->n_objs);
-        if (n->ops->counters)
-            f->n_objs += n->ops->counters(n, f->objs + f->n_objs, max - f->n_objs);
-    }
-    f->objs[f->n_objs++] = (struct wf_ctr_obj){"fabric", &wf_ctrs_fabric, f->ctr};
-}
-
 static int check_desc(const struct wf_fabric *f, struct wf_err *err)
 {
     for (uint32_t i = 0; i < f->desc->n_steps; i++) {
@@ -300,6 +267,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
     rc = make_pools(f, opts, err);
     if (!rc) {
         make_nodes(f, opts);
+        sort_names(f);
         make_ports(f);
         make_links(f);
         make_graph(f);
@@ -319,7 +287,6 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
                          (struct wf_host *)wf_fabric_host(f, d->flows[i].to), d->flows[i].name,
                          &d->flows[i].cfg, i, &f->arena);
     wf_fabric_ideals(f);
-    make_objs(f);
     wf_timeline_start(f);
     *out = f;
     return 0;

@@ -21,11 +21,11 @@ static int check_queue(struct wf_port *p, unsigned qi, struct walk *w, struct wf
     for (const struct wf_fifo_node *at = q->fifo.head; at; at = at->next, n++)
         bytes += WF_CONTAINER_OF(at, struct wf_pkt, q)->frame_len;
     if (bytes != q->ctr[WF_QUEUE_BYTES] || n != q->fifo.count)
-        return wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes, its packets have %" PRIu64,
-                          q->name, q->ctr[WF_QUEUE_BYTES], bytes);
+        return wf_err_set(err, EPROTO, "%s.q%u says %" PRIu64 " bytes, its packets have %" PRIu64,
+                          p->name, qi, q->ctr[WF_QUEUE_BYTES], bytes);
     if (n != q->ctr[WF_QUEUE_ENQ_FRAMES] - q->ctr[WF_QUEUE_TX_FRAMES] && p->up &&
         !p->ctr[WF_PORT_LINK_DOWN_EVENTS])
-        return wf_err_set(err, EPROTO, "%s: enqueued - sent is not what waits", q->name);
+        return wf_err_set(err, EPROTO, "%s.q%u: enqueued - sent is not what waits", p->name, qi);
     w->queued += n;
     return 0;
 }
@@ -70,12 +70,14 @@ static int check_groups(struct wf_fabric *f, struct wf_switch *sw, struct wf_err
             const struct wf_pg *pg = &sw->pg[p][g];
 
             if (sum[p][g] != pg->ctr[WF_PG_BYTES])
-                rc = wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes, its packets have %" PRIu64,
-                                pg->name, pg->ctr[WF_PG_BYTES], sum[p][g]);
+                rc = wf_err_set(err, EPROTO,
+                                "%s.pg%u says %" PRIu64 " bytes, its packets have %" PRIu64,
+                                n->ports[p].name, g, pg->ctr[WF_PG_BYTES], sum[p][g]);
             else if (pg->xoff && pg->ctr[WF_PG_BYTES] <= pg->lim.xon)
                 rc = wf_err_set(err, EPROTO,
-                                "%s keeps its peer paused at %" PRIu64 " bytes, XON is at %" PRIu64,
-                                pg->name, sum[p][g], pg->lim.xon);
+                                "%s.pg%u keeps its peer paused at %" PRIu64
+                                " bytes, XON is at %" PRIu64,
+                                n->ports[p].name, g, sum[p][g], pg->lim.xon);
         }
     if (!rc && all != sw->used_bytes)
         rc = wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes used, its packets have %" PRIu64,

@@ -7,19 +7,33 @@
 #include "base/assert.h"
 #include "base/digest.h"
 
+/* "leaf0" of "leaf0:p3". */
+struct node_key {
+    const char *name;
+    size_t len;
+};
+
+static int is_node(const void *key, const void *element)
+{
+    const struct node_key *k = key;
+    const char *name = (*(struct wf_node *const *)element)->name;
+    int c = strncmp(k->name, name, k->len);
+
+    return c ? c : -!!name[k->len];
+}
+
 struct wf_port *wf_fabric_port(struct wf_fabric *f, const char *name)
 {
     const char *colon = strrchr(name, ':');
+    struct node_key key = {name, colon ? (size_t)(colon - name) : 0};
+    struct wf_node **n;
 
-    for (uint32_t i = 0; colon && i < f->n_nodes; i++) {
-        struct wf_node *n = f->nodes[i];
-
-        if (strncmp(n->name, name, (size_t)(colon - name)) || n->name[colon - name])
-            continue;
-        for (uint16_t p = 0; p < n->n_ports; p++)
-            if (!strcmp(n->ports[p].name, name))
-                return &n->ports[p];
-    }
+    if (!colon)
+        return NULL;
+    n = bsearch(&key, f->by_name, f->n_nodes, sizeof(*n), is_node);
+    for (uint16_t p = 0; n && p < (*n)->n_ports; p++)
+        if (!strcmp((*n)->ports[p].name, name))
+            return &(*n)->ports[p];
     return NULL;
 }
 

@@ -33,10 +33,9 @@ struct wf_fabric {
     struct wf_addr_table addr;
     struct wf_node **nodes; /* switches, then hosts */
     uint32_t n_nodes;
-    struct wf_link *links;   /* as in the description */
-    struct wf_stops *stops;  /* in the order in which they act, see run.h; the timeline first */
-    struct wf_ctr_obj *objs; /* in entity order, names as users write them */
-    uint32_t n_objs;
+    struct wf_link *links;    /* as in the description */
+    struct wf_stops *stops;   /* in the order in which they act, see run.h; the timeline first */
+    struct wf_node **by_name; /* nodes in the order of their names */
     uint32_t next_entity;
     uint64_t ctr[WF_FABRIC_CTRS]; /* over all lcores, as of the last wf_fabric_settle() */
 };
@@ -82,6 +81,13 @@ uint64_t wf_fabric_in_flight(const struct wf_fabric *f);
 bool wf_fabric_out_of_buffers(const struct wf_fabric *f);
 /* No event is left; stops may be. */
 bool wf_fabric_idle(const struct wf_fabric *f);
+
+/* All holders of counters of these tables, see base/counter.h; settle the fabric first. */
+struct wf_ctr_walk wf_fabric_ctrs(const struct wf_fabric *f, unsigned tables);
+/* For other walks that have ports: the next holder at a port of this name, or false, and then the
+ * walk may go on with another port. Sets all but values. */
+bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, bool of_switch);
+unsigned wf_ctr_port_tables(void);
 
 /* Port by name ("leaf0:p3"), or NULL. */
 struct wf_port *wf_fabric_port(struct wf_fabric *f, const char *name);

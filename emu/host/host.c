@@ -159,14 +159,15 @@ static void host_ready(struct wf_node *node, struct wf_arena *arena)
     }
 }
 
-static unsigned host_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max)
+static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_obj *out)
 {
-    unsigned n = 0;
+    const struct wf_flow *last = *at;
+    struct wf_flow *f = last ? last->next : ((struct wf_host *)node)->flows;
 
-    for (struct wf_flow *f = ((struct wf_host *)node)->flows; f; f = f->next, n++)
-        if (n < max)
-            out[n] = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr};
-    return n;
+    *at = f;
+    if (f)
+        *out = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr};
+    return f != NULL;
 }
 
 static void host_settle(struct wf_node *node)

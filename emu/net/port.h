@@ -28,7 +28,6 @@ struct wf_port;
 
 struct wf_queue {
     struct wf_fifo fifo;
-    const char *name; /* "leaf0:p3.q3" */
     bool strict;
     uint32_t quantum; /* DWRR: bytes a round, when not strict */
     int64_t deficit;
@@ -73,8 +72,9 @@ struct wf_node_ops {
     void (*link_known)(struct wf_node *node, struct wf_port *port);
     /* Its ports and links are in place: attach link layers, schedule what is to begin. */
     void (*ready)(struct wf_node *node, struct wf_arena *arena);
-    /* Holders of counters besides its ports': at most max are written, all are counted. */
-    unsigned (*counters)(struct wf_node *node, struct wf_ctr_obj *out, unsigned max);
+    /* Holders of counters besides its ports', one a call; *at is NULL at first, and then what the
+     * call before left there. False: there are no more. May be NULL. */
+    bool (*counters)(struct wf_node *node, const void **at, struct wf_ctr_obj *out);
     /* Bring its counters up to now before somebody reads them. May be NULL. */
     void (*settle)(struct wf_node *node);
     /* Packets that it holds outside its ports' queues. */
@@ -129,7 +129,6 @@ struct wf_port {
     uint64_t ctr[WF_PORT_CTRS];
     uint64_t drops[WF_DROP_COUNT];
     uint64_t prio_ctr[WF_PRIOS][WF_PRIO_CTRS];
-    const char *prio_names[WF_PRIOS];
 };
 
 /* Queue a packet (pkt->queue, ready_ps set) and let the transmitter look. */

@@ -66,9 +66,9 @@ struct wf_expects {
 
 /* From the scenario's `expect:` list; all mistakes go to the diags. */
 void wf_expects_parse(struct wf_expects *x, const struct wf_yaml_node *list, struct wf_diags *d);
-/* Resolve the names against a fabric's counters and forget earlier results (not earlier runs'). */
-void wf_expects_bind(struct wf_expects *x, const struct wf_ctr_obj *objs, size_t n,
-                     struct wf_diags *d);
+/* Resolve the names against a fabric's counters, by a fresh walk, and forget earlier results (not
+ * earlier runs'). */
+void wf_expects_bind(struct wf_expects *x, const struct wf_ctr_walk *objs, struct wf_diags *d);
 /* The first time after now at which a step is needed beside the regular ones; WF_TIME_NEVER. */
 uint64_t wf_expects_next(const struct wf_expects *x, uint64_t now_ps);
 /* Evaluate what can be decided or goes wrong now. */

@@ -11,41 +11,108 @@
 
 struct binder {
     struct wf_arena *arena;
-    const struct wf_ctr_obj *objs;
-    size_t n;
+    const struct wf_ctr_walk *objs; /* a fresh walk through all */
     struct wf_err err;
 };
 
-static const uint64_t *counter_of(const struct wf_ctr_obj *o, const char *counter)
+enum { TABLES_MAX = 32, NAMES_MAX = 512 };
+
+static int row_of(const struct wf_ctr_table *table, const char *counter)
 {
-    for (size_t i = 0; i < o->table->n; i++)
-        if (o->table->rows[i].name && !strcmp(o->table->rows[i].name, counter))
-            return &o->values[i];
+    for (size_t i = 0; i < table->n; i++)
+        if (table->rows[i].name && !strcmp(table->rows[i].name, counter))
+            return (int)i;
+    return -1;
+}
+
+/* Those objects of a walk that have a counter and that a pattern means. A name with a part has one
+ * dot, and no star crosses it: the pattern before its dot is matched once for each port. */
+struct search {
+    struct wf_ctr_walk w;
+    int rows[TABLES_MAX]; /* of the counter, by table */
+    const char *pattern, *head, *tail;
+    const char *holder; /* was looked at last */
+    bool holder_fits;
+};
+
+static void search_begin(struct binder *b, struct search *k, const char *pattern)
+{
+    const char *dot = strrchr(pattern, '.');
+
+    *k = (struct search){.w = *b->objs, .pattern = pattern};
+    if (!dot)
+        return;
+    k->head = wf_arena_printf(b->arena, "%.*s", (int)(dot - pattern), pattern);
+    k->tail = dot + 1;
+}
+
+/* Only tables that have the counter. */
+static void search_counter(struct search *k, const char *counter)
+{
+    k->w.tables = 0;
+    for (unsigned i = 0; wf_ctr_tables[i] && i < TABLES_MAX; i++) {
+        k->rows[i] = row_of(wf_ctr_tables[i], counter);
+        if (k->rows[i] >= 0)
+            k->w.tables |= 1u << i;
+    }
+}
+
+static bool fits(struct search *k)
+{
+    char part[32];
+
+    if (!k->w.part)
+        return wf_match(k->pattern, k->w.holder);
+    if (k->w.holder != k->holder) {
+        k->holder = k->w.holder;
+        k->holder_fits = k->tail && wf_match(k->head, k->holder);
+    }
+    if (!k->holder_fits)
+        return false;
+    snprintf(part, sizeof(part), "%s%u", k->w.part, k->w.index);
+    return wf_match(k->tail, part);
+}
+
+static bool search_next(struct search *k)
+{
+    while (wf_ctr_next(&k->w))
+        if (fits(k))
+            return true;
+    return false;
+}
+
+static const uint64_t *counter_of(const struct search *k)
+{
+    for (unsigned i = 0; wf_ctr_tables[i]; i++)
+        if (wf_ctr_tables[i] == k->w.table)
+            return &k->w.values[k->rows[i]];
     return NULL;
 }
 
 /* Why nothing matched: no such object, or one without that counter. */
 static int no_match(struct binder *b, const struct wf_term *t)
 {
-    const char *names[512];
+    const char *names[NAMES_MAX];
     const char *scopes = "";
+    char name[WF_CTR_NAME_MAX];
     size_t n = 0, seen = 0;
+    struct search k;
 
-    for (size_t i = 0; i < b->n; i++) {
-        if (!wf_match(t->pattern, b->objs[i].name))
-            continue;
-        if (!strstr(scopes, b->objs[i].table->scope))
-            scopes = wf_arena_printf(b->arena, "%s%s%s", scopes, seen ? ", " : "",
-                                     b->objs[i].table->scope);
+    search_begin(b, &k, t->pattern);
+    while (search_next(&k)) {
+        if (!strstr(scopes, k.w.table->scope))
+            scopes =
+                wf_arena_printf(b->arena, "%s%s%s", scopes, seen ? ", " : "", k.w.table->scope);
         seen++;
     }
     if (seen)
         return wf_err_set(&b->err, ENOENT,
                           "'%s' matches objects of the kind %s, none has the counter '%s'",
                           t->pattern, scopes, t->counter);
-    for (size_t i = 0; i < b->n && n < 512; i++)
-        if (counter_of(&b->objs[i], t->counter))
-            names[n++] = b->objs[i].name;
+    search_begin(b, &k, t->pattern);
+    search_counter(&k, t->counter);
+    while (n < NAMES_MAX && wf_ctr_next(&k.w))
+        names[n++] = wf_arena_strdup(b->arena, wf_ctr_name(&k.w, name));
     wf_err_set(&b->err, ENOENT, "'%s.%s' matches nothing", t->pattern, t->counter);
     wf_err_suggest(&b->err, t->pattern, names, n);
     if (n && !strstr(b->err.msg, "did you mean"))
@@ -54,27 +121,40 @@ static int no_match(struct binder *b, const struct wf_term *t)
     return -ENOENT;
 }
 
+static void grow_hits(struct binder *b, struct wf_term *t)
+{
+    size_t cap = t->cap_hits ? 2 * t->cap_hits : 4;
+    struct wf_ref_hit *more = WF_ARENA_ARRAY(b->arena, struct wf_ref_hit, cap);
+
+    if (t->cap_hits)
+        memcpy(more, t->hits, t->cap_hits * sizeof(*more));
+    t->hits = more;
+    t->cap_hits = cap;
+}
+
+/* Bound again for each run of many: places and names are the same then, and used again. */
 static int bind_ref(struct binder *b, struct wf_term *t)
 {
-    size_t n = 0;
+    char buf[WF_CTR_NAME_MAX];
+    struct search k;
 
-    for (size_t i = 0; i < b->n; i++)
-        n += wf_match(t->pattern, b->objs[i].name) && counter_of(&b->objs[i], t->counter);
-    if (!n)
-        return no_match(b, t);
-    if (n > t->cap_hits) { /* bound again for each run of many: the memory is used again */
-        t->hits = WF_ARENA_ARRAY(b->arena, struct wf_ref_hit, n);
-        t->cap_hits = n;
-    }
     t->n_hits = 0;
-    for (size_t i = 0; i < b->n; i++) {
-        const struct wf_ctr_obj *o = &b->objs[i];
-        const uint64_t *v = counter_of(o, t->counter);
+    search_begin(b, &k, t->pattern);
+    search_counter(&k, t->counter);
+    while (search_next(&k)) {
+        const char *name = wf_ctr_name(&k.w, buf);
+        struct wf_ref_hit *hit;
+        int start = row_of(k.w.table, "start_ps");
 
-        if (v && wf_match(t->pattern, o->name))
-            t->hits[t->n_hits++] = (struct wf_ref_hit){o->name, v, counter_of(o, "start_ps")};
+        if (t->n_hits == t->cap_hits)
+            grow_hits(b, t);
+        hit = &t->hits[t->n_hits++];
+        if (!hit->name || strcmp(hit->name, name))
+            hit->name = wf_arena_strdup(b->arena, name);
+        hit->value = counter_of(&k);
+        hit->start = start < 0 ? NULL : &k.w.values[start];
     }
-    return 0;
+    return t->n_hits ? 0 : no_match(b, t);
 }
 
 static int bind_term(struct binder *b, struct wf_term *t)
@@ -123,12 +203,11 @@ static int bind_cond(struct binder *b, struct wf_expect_cond *c)
     return rc ? rc : check_pairs(b, c, c->right);
 }
 
-void wf_expects_bind(struct wf_expects *x, const struct wf_ctr_obj *objs, size_t n,
-                     struct wf_diags *d)
+void wf_expects_bind(struct wf_expects *x, const struct wf_ctr_walk *objs, struct wf_diags *d)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct wf_expect *e = &x->items[i];
-        struct binder b = {.arena = x->arena, .objs = objs, .n = n};
+        struct binder b = {.arena = x->arena, .objs = objs};
 
         e->verdict = WF_VERDICT_PENDING;
         e->found = e->expected = e->place = "";

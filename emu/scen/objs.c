@@ -3,69 +3,69 @@
  * The holders of counters that a fabric will have, named from its description alone, so that
  * `weft check` can say which expectations match nothing. A test compares them with a fabric's.
  */
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "fabric/fabric.h"
 #include "scen/scen_priv.h"
 
-struct list {
-    struct wf_arena *a;
-    uint64_t *zeros; /* all of them share these */
-    struct wf_ctr_obj *v;
-    size_t n;
-};
+enum { MOST_ROWS = 256 };
 
-static void add(struct list *l, const char *name, const struct wf_ctr_table *table)
-{
-    if (l->v)
-        l->v[l->n] = (struct wf_ctr_obj){.name = name, .table = table, .values = l->zeros};
-    l->n++;
-}
-
-static const char *part(struct list *l, const char *port, const char *kind, unsigned i)
-{
-    return l->v ? wf_arena_printf(l->a, "%s.%s%u", port, kind, i) : port;
-}
-
-static void add_port(struct list *l, const char *port, bool host)
-{
-    add(l, port, &wf_ctrs_port);
-    add(l, port, &wf_ctrs_drop);
-    for (unsigned i = 0; i < WF_PRIOS; i++)
-        add(l, part(l, port, "prio", i), &wf_ctrs_prio);
-    for (unsigned i = 0; i < WF_QUEUES; i++)
-        add(l, part(l, port, "q", i), &wf_ctrs_queue);
-    for (unsigned i = 0; i < WF_PGS && !host; i++)
-        add(l, part(l, port, "pg", i), &wf_ctrs_pg);
-}
-
-static void add_all(const struct wf_scenario *s, struct list *l)
+static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
 {
     const struct wf_desc *d = &s->desc;
 
-    for (uint32_t i = 0; i < d->n_links; i++)
-        for (int e = 0; e < 2; e++) {
-            struct wf_desc_end end = e ? d->links[i].b : d->links[i].a;
+    for (; w->at < 2 * d->n_links; w->at++) {
+        const struct wf_desc_link *l = &d->links[w->at / 2];
+        struct wf_desc_end end = w->at % 2 ? l->b : l->a;
 
-            add_port(l, wf_scen_port(s, i, e), end.is_host);
-            if (end.is_host && d->hosts[end.index].cfg.attach.type != WF_ATTACH_NONE)
-                add(l, d->hosts[end.index].name, &wf_ctrs_edge);
+        if (w->tables & wf_ctr_port_tables() && !w->cursor &&
+            wf_ctr_port_next(w, s->ports[w->at], !end.is_host))
+            return true;
+        w->sub = 0;
+        if (!w->cursor && end.is_host && w->tables & wf_ctr_table_bit(&wf_ctrs_edge) &&
+            d->hosts[end.index].cfg.attach.type != WF_ATTACH_NONE) {
+            w->table = &wf_ctrs_edge;
+            w->holder = d->hosts[end.index].name;
+            w->part = NULL;
+            w->cursor = s; /* this end is told of */
+            return true;
         }
-    for (uint32_t i = 0; i < d->n_flows; i++)
-        add(l, l->v ? wf_arena_printf(l->a, "flow.%s", d->flows[i].name) : "", &wf_ctrs_flow);
-    add(l, "fabric", &wf_ctrs_fabric);
+        w->cursor = NULL;
+    }
+    return false;
 }
 
-size_t wf_scenario_objs(const struct wf_scenario *s, struct wf_arena *a, struct wf_ctr_obj **out)
+static bool scenario_next(struct wf_ctr_walk *w)
 {
-    struct list l = {.a = a};
-    size_t most = 0;
+    const struct wf_scenario *s = w->of;
+    bool flows = w->tables & wf_ctr_table_bit(&wf_ctrs_flow);
 
+    if (link_next(w, s))
+        return true;
+    w->part = NULL;
+    if (flows && w->port < s->desc.n_flows) {
+        snprintf(w->buf, sizeof(w->buf), "flow.%s", s->desc.flows[w->port++].name);
+        w->table = &wf_ctrs_flow;
+        w->holder = w->buf;
+        return true;
+    }
+    if (w->count++ || !(w->tables & wf_ctr_table_bit(&wf_ctrs_fabric)))
+        return false;
+    w->table = &wf_ctrs_fabric;
+    w->holder = "fabric";
+    return true;
+}
+
+struct wf_ctr_walk wf_scenario_ctrs(const struct wf_scenario *s, unsigned tables)
+{
+    return (struct wf_ctr_walk){
+        .next = scenario_next, .of = s, .tables = tables, .values = s->zeros};
+}
+
+void wf_scen_objs(struct wf_scenario *s)
+{
     for (size_t t = 0; wf_ctr_tables[t]; t++)
-        if (wf_ctr_tables[t]->n > most)
-            most = wf_ctr_tables[t]->n;
-    l.zeros = WF_ARENA_ARRAY(a, uint64_t, most);
-    add_all(s, &l);
-    l.v = WF_ARENA_ARRAY(a, struct wf_ctr_obj, l.n);
-    l.n = 0;
-    add_all(s, &l);
-    *out = l.v;
-    return l.n;
+        WF_ASSERT(wf_ctr_tables[t]->n <= MOST_ROWS);
+    s->zeros = WF_ARENA_ARRAY(&s->arena, uint64_t, MOST_ROWS);
 }

@@ -72,11 +72,6 @@ static void head(const struct wf_report *r, FILE *out)
                             : ": timing: unreliable, expectations about time count as skipped");
 }
 
-static bool flow_is(const struct wf_ctr_obj *o)
-{
-    return o->table == &wf_ctrs_flow;
-}
-
 static uint64_t goodput_bps(const uint64_t *v)
 {
     return v[WF_FLOW_COMPLETION_PS] ? (uint64_t)((unsigned __int128)v[WF_FLOW_BYTES] * 8 *
@@ -84,12 +79,12 @@ static uint64_t goodput_bps(const uint64_t *v)
                                     : 0;
 }
 
-static void flow_row(const struct wf_ctr_obj *o, FILE *out)
+static void flow_row(const struct wf_ctr_walk *o, FILE *out)
 {
     const uint64_t *v = o->values;
     char b[32], t[32], g[32];
 
-    fprintf(out, "  %-24s %10s %12s %12s %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", o->name,
+    fprintf(out, "  %-24s %10s %12s %12s %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", o->holder,
             wf_bytes_short(v[WF_FLOW_BYTES], b, sizeof(b)),
             v[WF_FLOW_COMPLETION_PS] ? wf_time_short(v[WF_FLOW_COMPLETION_PS], t, sizeof(t))
             : v[WF_FLOW_MSGS_FAILED] ? "FAILED"
@@ -100,16 +95,15 @@ static void flow_row(const struct wf_ctr_obj *o, FILE *out)
 
 static void flows(const struct wf_report *r, FILE *out)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_flow));
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < r->f->n_objs; i++) {
-        if (!flow_is(&r->f->objs[i]))
-            continue;
+    while (wf_ctr_next(&w)) {
         if (!n++)
             fprintf(out, "\n  %-24s %10s %12s %12s %8s %6s %8s\n", "flow", "delivered",
                     "completed in", "goodput", "resent", "NAKs", "with CE");
         if (n <= FLOW_ROWS)
-            flow_row(&r->f->objs[i], out);
+            flow_row(&w, out);
     }
     if (n > FLOW_ROWS)
         fprintf(out, "  ... and %u more: --json has all\n", n - FLOW_ROWS);
@@ -180,19 +174,18 @@ static void ports(const struct wf_report *r, FILE *out)
 
 static void drops(const struct wf_report *r, FILE *out)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_drop));
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < r->f->n_objs; i++) {
-        const struct wf_ctr_obj *o = &r->f->objs[i];
-
-        for (size_t c = 1; o->table == &wf_ctrs_drop && c < o->table->n; c++) {
-            if (!o->values[c])
+    while (wf_ctr_next(&w)) {
+        for (size_t c = 1; c < WF_DROP_COUNT; c++) {
+            if (!w.values[c])
                 continue;
             if (!n++)
                 fprintf(out, "\n  drops\n");
             if (n <= DROP_ROWS)
-                fprintf(out, "  %-12s %-20s %8" PRIu64 " frames: %s\n", o->name,
-                        wf_reason_name((enum wf_reason)c), o->values[c],
+                fprintf(out, "  %-12s %-20s %8" PRIu64 " frames: %s\n", w.holder,
+                        wf_reason_name((enum wf_reason)c), w.values[c],
                         wf_reason_meaning((enum wf_reason)c));
         }
     }
@@ -273,22 +266,20 @@ static void pauses(const struct wf_report *r, FILE *out)
 
 static void edges(const struct wf_report *r, FILE *out)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_edge));
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < r->f->n_objs; i++) {
-        const struct wf_ctr_obj *o = &r->f->objs[i];
-        const uint64_t *v = o->values;
+    while (wf_ctr_next(&w)) {
+        const uint64_t *v = w.values;
         char t[32];
 
-        if (o->table != &wf_ctrs_edge)
-            continue;
         if (!n++)
             fprintf(out, "\n  %-10s %9s %9s %11s %9s %11s %9s %6s %12s\n", "real host", "sent",
                     "received", "ICRC right", "wrong", "right >", "with CE", "NAKs", "held back");
         fprintf(out,
                 "  %-10s %9" PRIu64 " %9" PRIu64 " %11" PRIu64 " %9" PRIu64 " %11" PRIu64
                 " %9" PRIu64 " %6" PRIu64 " %12s\n",
-                o->name, v[WF_EDGE_IN_FRAMES], v[WF_EDGE_OUT_FRAMES], v[WF_EDGE_ICRC_OK],
+                w.holder, v[WF_EDGE_IN_FRAMES], v[WF_EDGE_OUT_FRAMES], v[WF_EDGE_ICRC_OK],
                 v[WF_EDGE_ICRC_BAD] + v[WF_EDGE_OUT_ICRC_BAD], v[WF_EDGE_OUT_ICRC_OK],
                 v[WF_EDGE_OUT_CE_FRAMES], v[WF_EDGE_NAK_FRAMES],
                 wf_time_short(v[WF_EDGE_BACKPRESSURE_PS], t, sizeof(t)));

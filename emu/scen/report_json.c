@@ -23,61 +23,63 @@ static json_t *number(uint64_t v)
 }
 
 /* Counters that are not zero; all of them when `all`. */
-static json_t *counters(const struct wf_ctr_obj *o, bool all)
+static json_t *counters(const struct wf_ctr_table *table, const uint64_t *values, bool all)
 {
     json_t *j = json_object();
 
-    for (size_t i = 0; i < o->table->n; i++)
-        if (o->table->rows[i].name && (all || o->values[i]))
-            json_object_set_new(j, o->table->rows[i].name, number(o->values[i]));
+    for (size_t i = 0; i < table->n; i++)
+        if (table->rows[i].name && (all || values[i]))
+            json_object_set_new(j, table->rows[i].name, number(values[i]));
     return j;
 }
 
-static json_t *named(const struct wf_ctr_obj *o, bool all)
+static json_t *named(const struct wf_ctr_walk *o, bool all)
 {
-    json_t *j = counters(o, all);
+    json_t *j = counters(o->table, o->values, all);
+    char name[WF_CTR_NAME_MAX];
 
-    json_object_set_new(j, "name", json_string(o->name));
+    json_object_set_new(j, "name", json_string(wf_ctr_name(o, name)));
     return j;
+}
+
+/* Whether any of its counters is not zero. */
+static bool moved(const struct wf_ctr_walk *o)
+{
+    for (size_t i = 0; i < o->table->n; i++)
+        if (o->table->rows[i].name && o->values[i])
+            return true;
+    return false;
 }
 
 /* All holders of one table of which anything is not zero, or all. */
 static json_t *holders(const struct wf_report *r, const struct wf_ctr_table *table, bool all)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(table));
     json_t *list = json_array();
 
-    for (uint32_t i = 0; i < r->f->n_objs; i++) {
-        json_t *j;
-
-        if (r->f->objs[i].table != table)
-            continue;
-        j = named(&r->f->objs[i], all);
-        if (json_object_size(j) > 1)
-            json_array_append(list, j);
-        json_decref(j);
-    }
+    while (wf_ctr_next(&w))
+        if (all || moved(&w))
+            json_array_append_new(list, named(&w, all));
     return list;
 }
 
 static json_t *drops(const struct wf_report *r)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_drop));
     json_t *list = json_array();
 
-    for (uint32_t i = 0; i < r->f->n_objs; i++) {
-        const struct wf_ctr_obj *o = &r->f->objs[i];
-
-        for (size_t c = 1; o->table == &wf_ctrs_drop && c < o->table->n; c++)
-            if (o->values[c])
-                json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "port", o->name, "reason",
+    while (wf_ctr_next(&w))
+        for (size_t c = 1; c < WF_DROP_COUNT; c++)
+            if (w.values[c])
+                json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "port", w.holder, "reason",
                                                       wf_reason_name((enum wf_reason)c), "frames",
-                                                      number(o->values[c])));
-    }
+                                                      number(w.values[c])));
     return list;
 }
 
 static json_t *queue_name(const struct wf_pause_queue *q)
 {
-    return json_string(q->port->q[q->queue].name);
+    return json_sprintf("%s.q%u", q->port->name, q->queue);
 }
 
 static json_t *victims(const struct wf_report *r)
@@ -174,7 +176,6 @@ static const char *verdict(const struct wf_report *r)
 json_t *wf_report_json(struct wf_report *r)
 {
     static const char *const ends[] = {"done", "stopped", "time_limit"};
-    const struct wf_ctr_obj fabric = {"fabric", &wf_ctrs_fabric, r->f->ctr};
     json_t *j = json_object();
     char text[32];
 
@@ -187,7 +188,7 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "live", json_boolean(r->live));
     json_object_set_new(j, "time_ps", number(wf_fabric_now_ps(r->f)));
     json_object_set_new(j, "last_event_ps", number(wf_fabric_last_event_ps(r->f)));
-    json_object_set_new(j, "fabric", counters(&fabric, true));
+    json_object_set_new(j, "fabric", counters(&wf_ctrs_fabric, r->f->ctr, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
     json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));
     json_object_set_new(j, "ports", holders(r, &wf_ctrs_port, false));

@@ -61,6 +61,7 @@ void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
 void wf_scen_timeline(struct wf_scenario *s);
 void wf_scen_captures(struct wf_scenario *s);
 void wf_scen_check(struct wf_scenario *s);
+void wf_scen_objs(struct wf_scenario *s);
 
 /* --set: changes the tree, before it is read. */
 int wf_scen_sets(struct wf_scenario *s, const char *const *sets, size_t n);

@@ -157,8 +157,7 @@ static void load_options(struct wf_scenario *s)
 static void load_expectations(struct wf_scenario *s)
 {
     const struct wf_yaml_node *list = wf_yaml_get(s->root, "expect");
-    struct wf_ctr_obj *objs;
-    size_t n;
+    struct wf_ctr_walk objs;
 
     s->expects.arena = &s->arena;
     s->expects.interval_ps = wf_scenario_sample_ps(s);
@@ -177,8 +176,8 @@ static void load_expectations(struct wf_scenario *s)
     }
     if (!s->desc.n_links)
         return;
-    n = wf_scenario_objs(s, &s->arena, &objs);
-    wf_expects_bind(&s->expects, objs, n, &s->diags);
+    objs = wf_scenario_ctrs(s, (unsigned)WF_CTR_ALL_TABLES);
+    wf_expects_bind(&s->expects, &objs, &s->diags);
 }
 
 static int load_tree(struct wf_scenario *s)
@@ -205,6 +204,7 @@ static void begin(struct wf_scenario *s, const char *path)
 {
     memset(s, 0, sizeof(*s));
     s->diags.arena = &s->arena;
+    wf_scen_objs(s);
     s->path = wf_arena_strdup(&s->arena, path);
     s->fill = (struct wf_fill){.diags = &s->diags, .origins = &s->origins};
 }

@@ -67,6 +67,7 @@ struct wf_scenario {
     uint32_t n_extras;
     const char **ports; /* names of all ports: of each link its a, then its b */
     const char **links; /* names of all links */
+    uint64_t *zeros;    /* values of counters before there is a fabric */
 };
 
 /*
@@ -95,9 +96,9 @@ const struct wf_yaml_node *wf_scenario_section(const struct wf_scenario *s, cons
 /* The same filled into a struct of the scenario's, which --explain then tells of too. */
 const void *wf_scenario_extra(struct wf_scenario *s, const struct wf_keyset *set);
 
-/* Names of all counters' holders as the fabric will have them, without a fabric: values are zero.
- */
-size_t wf_scenario_objs(const struct wf_scenario *s, struct wf_arena *a, struct wf_ctr_obj **out);
+/* All counters' holders of these tables as the fabric will have them, without a fabric: values are
+ * zero. */
+struct wf_ctr_walk wf_scenario_ctrs(const struct wf_scenario *s, unsigned tables);
 /* Every effective value and where it comes from. */
 void wf_scenario_explain(const struct wf_scenario *s, FILE *out);
 /* The reference of all keys, the table of their defaults, all counters, as markdown. `more`: tables

@@ -127,5 +127,4 @@ const struct wf_node_ops wf_switch_ops = {
     .link_changed = wf_switch_link_changed,
     .link_known = wf_switch_link_known,
     .ready = wf_switch_ready,
-    .counters = wf_switch_counters,
 };

@@ -14,7 +14,6 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
     for (unsigned i = 0; i < WF_PGS; i++) {
         struct wf_pg *pg = &sw->pg[port->index][i];
 
-        pg->name = wf_arena_printf(arena, "%s.pg%u", port->name, i);
         pg->lossless = sw->cfg.pg[i].lossless;
         pg->prio = sw->cfg.pg_to_pfc_priority[i];
     }
@@ -40,17 +39,4 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
-}
-
-/* Per port the groups; the ports' own counters are the fabric's to list. */
-unsigned wf_switch_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max)
-{
-    struct wf_switch *sw = (struct wf_switch *)node;
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < node->n_ports; i++)
-        for (unsigned g = 0; g < WF_PGS; g++, n++)
-            if (n < max)
-                out[n] = (struct wf_ctr_obj){sw->pg[i][g].name, &wf_ctrs_pg, sw->pg[i][g].ctr};
-    return n;
 }

@@ -23,7 +23,6 @@ struct wf_blame {
 };
 
 struct wf_pg {
-    const char *name; /* "leaf0:p3.pg3" */
     struct wf_pg_limits lim;
     bool lossless, xoff;
     uint8_t prio;   /* whom to pause */
@@ -54,10 +53,9 @@ struct wf_switch {
 
 extern const struct wf_node_ops wf_switch_ops;
 
-/* node.ops' ready and counters: cfg, sw, graph and addr are set, name, ports and links in place. */
+/* node.ops' ready: cfg, sw, graph and addr are set, name, ports and links in place. */
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena);
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port);
-unsigned wf_switch_counters(struct wf_node *node, struct wf_ctr_obj *out, unsigned max);
 
 /* The pipeline, in the order of its table. A stage passes the packet on or has ended it. */
 enum wf_step { WF_NEXT, WF_DONE };

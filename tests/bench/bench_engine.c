@@ -92,11 +92,11 @@ static void describe(const struct scenario *s, bool small)
 
 static uint64_t delivered(const struct wf_fabric *f)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(f, wf_ctr_table_bit(&wf_ctrs_flow));
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < f->n_objs; i++)
-        if (f->objs[i].table == &wf_ctrs_flow)
-            bytes += f->objs[i].values[WF_FLOW_BYTES];
+    while (wf_ctr_next(&w))
+        bytes += w.values[WF_FLOW_BYTES];
     return bytes;
 }
 

@@ -72,9 +72,11 @@ static void done(struct setup *s)
 
 static uint64_t *counters(struct setup *s, const char *name)
 {
-    for (uint32_t i = 0; i < s->f->n_objs; i++)
-        if (!strcmp(s->f->objs[i].name, name) && s->f->objs[i].table == &wf_ctrs_flow)
-            return s->f->objs[i].values;
+    struct wf_ctr_walk w = wf_fabric_ctrs(s->f, wf_ctr_table_bit(&wf_ctrs_flow));
+
+    while (wf_ctr_next(&w))
+        if (!strcmp(w.holder, name))
+            return w.values;
     fail_msg("no counters of %s", name);
     return NULL;
 }

@@ -64,12 +64,13 @@ static void done(void)
 
 static uint64_t *ctr(uint32_t i)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(s.f, wf_ctr_table_bit(&wf_ctrs_flow));
     char name[16];
 
     snprintf(name, sizeof(name), "flow.f%u", i);
-    for (uint32_t k = 0; k < s.f->n_objs; k++)
-        if (s.f->objs[k].table == &wf_ctrs_flow && !strcmp(s.f->objs[k].name, name))
-            return s.f->objs[k].values;
+    while (wf_ctr_next(&w))
+        if (!strcmp(w.holder, name))
+            return w.values;
     fail_msg("no %s", name);
     return NULL;
 }

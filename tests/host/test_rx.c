@@ -116,11 +116,10 @@ static uint32_t roce(uint8_t *buf, uint8_t opcode, uint32_t dqpn, uint32_t psn, 
 
 static uint64_t *flow_ctr(void)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(s.f, wf_ctr_table_bit(&wf_ctrs_flow));
+
     wf_fabric_settle(s.f);
-    for (uint32_t i = 0; i < s.f->n_objs; i++)
-        if (s.f->objs[i].table == &wf_ctrs_flow)
-            return s.f->objs[i].values;
-    return NULL;
+    return wf_ctr_next(&w) ? w.values : NULL;
 }
 
 static void test_arp(void **state)

@@ -336,16 +336,19 @@ void lv_free(struct lv *l)
 
 void lv_abandon(struct lv *l)
 {
+    struct wf_ctr_walk w = wf_fabric_ctrs(l->f, (unsigned)WF_CTR_ALL_TABLES);
+    char name[WF_CTR_NAME_MAX];
+
     if (!l->open)
         return;
     l->stop = 1;
     if (l->running)
         pthread_join(l->thread, NULL);
     print_error("%s", l->said);
-    for (uint32_t i = 0; i < l->f->n_objs; i++)
-        for (size_t c = 0; c < l->f->objs[i].table->n; c++)
-            if (l->f->objs[i].values[c])
-                print_error("%s %s %" PRIu64 "\n", l->f->objs[i].name,
-                            l->f->objs[i].table->rows[c].name, l->f->objs[i].values[c]);
+    while (wf_ctr_next(&w))
+        for (size_t c = 0; c < w.table->n; c++)
+            if (w.values[c])
+                print_error("%s %s %" PRIu64 "\n", wf_ctr_name(&w, name), w.table->rows[c].name,
+                            w.values[c]);
     lv_free(l);
 }

@@ -146,12 +146,11 @@ static void draw(struct draw *w, uint64_t seed)
 
 static void check_flows(struct draw *w, struct wf_fabric *f)
 {
-    for (uint32_t i = 0, n = 0; i < f->n_objs; i++) {
-        const uint64_t *c = f->objs[i].values;
+    struct wf_ctr_walk walk = wf_fabric_ctrs(f, wf_ctr_table_bit(&wf_ctrs_flow));
 
-        if (f->objs[i].table != &wf_ctrs_flow)
-            continue;
-        n++;
+    for (uint32_t n = 1; wf_ctr_next(&walk); n++) {
+        const uint64_t *c = walk.values;
+
         assert_int_equal(c[WF_FLOW_MSGS] + c[WF_FLOW_MSGS_FAILED], c[WF_FLOW_MSGS_POSTED]);
         assert_true(c[WF_FLOW_TX_PACKETS] >= c[WF_FLOW_RETX_PACKETS]);
         assert_true(c[WF_FLOW_NAK_RX] <= c[WF_FLOW_NAK_TX]);

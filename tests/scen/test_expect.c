@@ -40,6 +40,7 @@ static void setup(struct world *w, const char *yaml)
     static const char *const ports[] = {"leaf0:p0", "leaf0:p1"};
     static const char *const queues[] = {"leaf0:p0.q3", "leaf0:p1.q3"};
     static const char *const flows[] = {"flow.a", "flow.b:h1-h0", "flow.b:h2-h0"};
+    struct wf_ctr_walk walk;
     size_t n = 0;
 
     memset(w, 0, sizeof(*w));
@@ -51,7 +52,8 @@ static void setup(struct world *w, const char *yaml)
     }
     for (size_t i = 0; i < 3; i++)
         w->objs[n++] = (struct wf_ctr_obj){flows[i], &wf_ctrs_flow, w->flow[i]};
-    wf_expects_bind(&w->x, w->objs, n, &w->d);
+    walk = wf_ctr_array(w->objs, n);
+    wf_expects_bind(&w->x, &walk, &w->d);
     for (size_t i = 0; i < w->d.n; i++)
         print_error("%s\n", w->d.items[i]->err.msg);
     assert_int_equal(w->d.errors, 0);
@@ -244,7 +246,9 @@ static void runs_are_judged_together(void **state)
               "- {that: sum(leaf*.drop_frames) < 8, over_runs: p90}\n"
               "- {that: sum(leaf*.drop_frames) < 1, over_runs: p10}\n");
     for (uint64_t seed = 0; seed < 10; seed++) {
-        wf_expects_bind(&w.x, w.objs, 9, &w.d);
+        struct wf_ctr_walk walk = wf_ctr_array(w.objs, 9);
+
+        wf_expects_bind(&w.x, &walk, &w.d);
         w.port[0][WF_PORT_DROP_FRAMES] = 9 - seed; /* 9 8 ... 0 */
         wf_expects_end(&w.x, 1000 * US, true);
         wf_expects_run_done(&w.x, seed + 100);
@@ -353,15 +357,15 @@ static void what_matches_nothing_is_an_error(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct world w;
-        struct wf_ctr_obj objs[9];
         struct world whole;
+        struct wf_ctr_walk walk;
 
         setup(&whole, "[]\n");
-        memcpy(objs, whole.objs, sizeof(objs));
+        walk = wf_ctr_array(whole.objs, 9);
         memset(&w, 0, sizeof(w));
         load(&w, cases[i].text);
         assert_int_equal(w.d.errors, 0);
-        wf_expects_bind(&w.x, objs, 9, &w.d);
+        wf_expects_bind(&w.x, &walk, &w.d);
         assert_int_equal(w.d.errors, 1);
         assert_string_equal(wf_err_text(&w.d.items[0]->err, text, sizeof(text)), cases[i].expect);
         wf_arena_free(&w.a);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The walk through a fabric's holders of counters, see base/counter.h. */
+#include "fabric/fabric.h"
+
+/* What hangs on a port, in this order; groups on a switch's ports only. */
+enum { PORT, DROPS, PRIO, QUEUE = PRIO + WF_PRIOS, PG = QUEUE + WF_QUEUES, SUBS = PG + WF_PGS };
+
+static const struct wf_ctr_table *table_of(unsigned sub)
+{
+    return sub == PORT    ? &wf_ctrs_port
+           : sub == DROPS ? &wf_ctrs_drop
+           : sub < QUEUE  ? &wf_ctrs_prio
+           : sub < PG     ? &wf_ctrs_queue
+                          : &wf_ctrs_pg;
+}
+
+static uint64_t *values_of(struct wf_node *node, struct wf_port *p, unsigned sub)
+{
+    return sub == PORT    ? p->ctr
+           : sub == DROPS ? p->drops
+           : sub < QUEUE  ? p->prio_ctr[sub - PRIO]
+           : sub < PG     ? p->q[sub - QUEUE].ctr
+                          : ((struct wf_switch *)node)->pg[p->index][sub - PG].ctr;
+}
+
+unsigned wf_ctr_port_tables(void)
+{
+    return wf_ctr_table_bit(&wf_ctrs_port) | wf_ctr_table_bit(&wf_ctrs_drop) |
+           wf_ctr_table_bit(&wf_ctrs_prio) | wf_ctr_table_bit(&wf_ctrs_queue) |
+           wf_ctr_table_bit(&wf_ctrs_pg);
+}
+
+bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, bool of_switch)
+{
+    unsigned subs = of_switch ? SUBS : PG;
+
+    for (; w->sub < subs; w->sub++) {
+        const struct wf_ctr_table *table = table_of(w->sub);
+        static const struct {
+            const char *part;
+            unsigned first;
+        } parts[] = {{"prio", PRIO}, {"q", QUEUE}, {"pg", PG}};
+        int part = w->sub < PRIO ? -1 : w->sub < QUEUE ? 0 : w->sub < PG ? 1 : 2;
+
+        if (!(w->tables & wf_ctr_table_bit(table)))
+            continue;
+        w->table = table;
+        w->holder = port;
+        w->part = part < 0 ? NULL : parts[part].part;
+        w->index = part < 0 ? 0 : w->sub - parts[part].first;
+        w->sub++;
+        return true;
+    }
+    w->sub = 0;
+    return false;
+}
+
+static bool port_next(struct wf_ctr_walk *w, struct wf_node *node)
+{
+    if (!(w->tables & wf_ctr_port_tables()))
+        w->port = node->n_ports;
+    for (; w->port < node->n_ports; w->port++) {
+        struct wf_port *p = &node->ports[w->port];
+
+        if (wf_ctr_port_next(w, p->name, node->ops == &wf_switch_ops)) {
+            w->values = values_of(node, p, w->sub - 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool node_next(struct wf_ctr_walk *w, struct wf_node *node)
+{
+    struct wf_ctr_obj o;
+
+    if (port_next(w, node))
+        return true;
+    while (node->ops->counters && node->ops->counters(node, &w->cursor, &o)) {
+        if (!(w->tables & wf_ctr_table_bit(o.table)))
+            break; /* a node has holders of one kind */
+        w->table = o.table;
+        w->values = o.values;
+        w->holder = o.name;
+        w->part = NULL;
+        return true;
+    }
+    w->cursor = NULL;
+    w->port = 0;
+    return false;
+}
+
+static bool fabric_next(struct wf_ctr_walk *w)
+{
+    const struct wf_fabric *f = w->of;
+
+    for (; w->at < f->n_nodes; w->at++)
+        if (node_next(w, f->nodes[w->at]))
+            return true;
+    if (w->at++ > f->n_nodes || !(w->tables & wf_ctr_table_bit(&wf_ctrs_fabric)))
+        return false;
+    w->table = &wf_ctrs_fabric;
+    w->values = (uint64_t *)f->ctr;
+    w->holder = "fabric";
+    w->part = NULL;
+    return true;
+}
+
+struct wf_ctr_walk wf_fabric_ctrs(const struct wf_fabric *f, unsigned tables)
+{
+    return (struct wf_ctr_walk){.next = fabric_next, .of = f, .tables = tables};
+}
