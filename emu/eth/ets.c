@@ -10,16 +10,16 @@ static struct wf_pkt *head(const struct wf_queue *q)
 static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
 {
     const struct wf_pkt *pkt = head(&port->q[qi]);
-    uint64_t allowed = port->ll_ops->may_send(port, qi, pkt->frame_len);
+    uint64_t t = pkt->ready_ps;
 
-    return allowed > pkt->ready_ps ? allowed : pkt->ready_ps;
+    if (port->held & 1u << qi)
+        wf_max_u64(&t, port->ll_ops->may_send(port, qi, pkt->frame_len));
+    return t;
 }
 
 /* One turn of DWRR over the eligible queues: the place moves on when a deficit is used up. */
 static int pick_dwrr(struct wf_port *port, uint32_t eligible)
 {
-    if (eligible == port->occupied && !(eligible & (eligible - 1)))
-        return __builtin_ctz(eligible); /* the usual case: turns would change nothing */
     for (;;) {
         unsigned qi = port->sched_at;
         struct wf_queue *q = &port->q[qi];

@@ -70,10 +70,6 @@ static uint64_t pfc_may_send(const struct wf_port *port, unsigned class, uint32_
     return until;
 }
 
-static void pfc_on_tx(struct wf_port *port, unsigned class, const struct wf_pkt *pkt)
-{
-}
-
 static uint64_t pfc_paused_ps(const struct wf_port *port, unsigned class)
 {
     struct wf_hold p = wf_pfc_of(port)->queue[class];
@@ -105,6 +101,9 @@ static void queue_update(struct wf_pfc_port *pfc, unsigned queue, uint64_t now)
         until = p->until_ps > until ? p->until_ps : until;
     }
     hold_set(&pfc->queue[queue], now, until ? from : now, until ? until : now);
+    pfc->port->held &= (uint8_t) ~(1u << queue);
+    if (until)
+        pfc->port->held |= (uint8_t)(1u << queue);
     wf_port_kick(pfc->port, now);
 }
 
@@ -269,6 +268,7 @@ static void pfc_link_changed(struct wf_port *port, bool up)
     }
     for (unsigned queue = 0; queue < WF_QUEUES; queue++)
         hold_set(&pfc->queue[queue], now, now, now);
+    port->held = 0;
 }
 
 static void pfc_link_known(struct wf_port *port)
@@ -286,7 +286,6 @@ static void pfc_link_known(struct wf_port *port)
 
 const struct wf_ll_ops wf_pfc_ops = {
     .may_send = pfc_may_send,
-    .on_tx = pfc_on_tx,
     .rx_control = pfc_rx_control,
     .paused_ps = pfc_paused_ps,
     .settle = pfc_settle,

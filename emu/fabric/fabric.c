@@ -64,13 +64,11 @@ void wf_fabric_link_rate(struct wf_fabric *f, struct wf_link *link, uint64_t rat
 struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
                                   const struct wf_fault *fault)
 {
-    struct wf_fault *copy = WF_ARENA_NEW(&f->arena, struct wf_fault), **at = &port->faults;
+    struct wf_fault *copy = WF_ARENA_NEW(&f->arena, struct wf_fault);
 
     *copy = *fault;
     copy->next = NULL;
-    while (*at)
-        at = &(*at)->next;
-    *at = copy;
+    wf_port_fault(port, copy);
     return copy;
 }
 

@@ -33,6 +33,7 @@ void wf_link_set(struct wf_link *link, bool up)
         return;
     link->up = up;
     link->downs += !up;
+    link->ends[0]->downs = link->ends[1]->downs = link->downs;
     for (int i = 0; i < 2; i++)
         wf_port_link_changed(link->ends[i], up);
 }
@@ -47,6 +48,8 @@ void wf_link_set_rate(struct wf_link *link, uint64_t rate_bps)
 
 void wf_link_tell(struct wf_link *link)
 {
+    for (int i = 0; i < 2; i++)
+        wf_port_link_known(link->ends[i]);
     for (int i = 0; i < 2; i++)
         link->ends[i]->ll_ops->link_known(link->ends[i]);
     for (int i = 0; i < 2; i++)

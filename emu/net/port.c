@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "net/port.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
 static void arrival(struct wf_lcore *lc, struct wf_event *ev);
@@ -14,16 +16,13 @@ static void tap(struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir)
 /* Hand the frame to the link; start_ps is the first bit of its preamble at this port. */
 static void to_link(struct wf_port *port, struct wf_pkt *pkt, uint64_t start_ps)
 {
-    struct wf_port *peer = port->peer;
-    uint64_t delay = port->link->cfg.delay_ps, t;
-    uint64_t gap = wf_txclock_span(&port->tx, (WF_WIRE_OVERHEAD - WF_WIRE_PREAMBLE) * 8);
+    uint64_t gap = wf_txclock_span(&port->tx, (WF_WIRE_OVERHEAD - WF_WIRE_PREAMBLE) * 8), t;
 
-    pkt->port = peer;
-    pkt->link_downs = port->link->downs;
-    pkt->first_bit_ps = start_ps + delay;
-    pkt->last_bit_ps = port->busy_until_ps - gap + delay;
-    t = pkt->last_bit_ps;
-    if (peer->node->cut_through && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
+    pkt->port = port->peer;
+    pkt->link_downs = port->downs;
+    pkt->first_bit_ps = start_ps + port->delay_ps;
+    pkt->last_bit_ps = t = port->busy_until_ps - gap + port->delay_ps;
+    if (port->cut_through && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
         uint64_t head = pkt->first_bit_ps + wf_txclock_span(&port->tx, WF_CUT_THROUGH_BYTES * 8);
 
         t = head < t ? head : t;
@@ -60,7 +59,7 @@ static void occupy(struct wf_port *port, const struct wf_pkt *pkt, uint64_t now)
 
 static void transmit(struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
 {
-    enum wf_reason why = on_the_way(port, pkt);
+    enum wf_reason why = port->risky ? on_the_way(port, pkt) : WF_DROP_NONE;
 
     port->ctr[WF_PORT_TX_FRAMES]++;
     port->ctr[WF_PORT_TX_BYTES] += pkt->frame_len;
@@ -93,34 +92,76 @@ static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += pkt->frame_len;
     if (port->node->ops->dequeued)
         port->node->ops->dequeued(port->node, port, pkt);
-    port->ll_ops->on_tx(port, qi, pkt);
+    if (port->ll_ops->on_tx)
+        port->ll_ops->on_tx(port, qi, pkt);
     transmit(port, pkt, now);
+}
+
+static const struct wf_pkt *head(const struct wf_queue *q)
+{
+    return WF_CONTAINER_OF(q->fifo.head, struct wf_pkt, q);
+}
+
+/* The queue that sends now, or -1 and when to look again. */
+static int choose(struct wf_port *port, uint64_t now, uint64_t *when_ps)
+{
+    uint32_t occupied = port->occupied;
+    unsigned qi = (unsigned)__builtin_ctz(occupied);
+    const struct wf_pkt *pkt = head(&port->q[qi]);
+    uint64_t t = pkt->ready_ps;
+
+    if (occupied & (occupied - 1))
+        return port->sched->pick(port, when_ps);
+    if (port->held & occupied)
+        wf_max_u64(&t, port->ll_ops->may_send(port, qi, pkt->frame_len));
+    if (t <= now)
+        return (int)qi;
+    *when_ps = t;
+    return -1;
+}
+
+static void send_control(struct wf_port *port, uint64_t now)
+{
+    struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop(&port->control), struct wf_pkt, q);
+
+    if (!port->control.count)
+        port->occupied &= ~(uint32_t)WF_OCCUPIED_CONTROL;
+    occupy(port, pkt, now);
+    transmit(port, pkt, now);
+}
+
+/* When the next frame may begin, as far as it is certain: not before the wire is free, and if there
+ * is but one it may be, not before that is ready. */
+static uint64_t next_look(const struct wf_port *port)
+{
+    uint32_t occupied = port->occupied;
+    uint64_t t = port->busy_until_ps;
+
+    if (!(occupied & (occupied - 1)) && occupied != WF_OCCUPIED_CONTROL)
+        wf_max_u64(&t, head(&port->q[__builtin_ctz(occupied)])->ready_ps);
+    return t;
 }
 
 /* The transmitter looks: start one frame if one may start, and say when to look again. */
 static void look(struct wf_port *port, uint64_t now)
 {
     uint64_t when = WF_TIME_NEVER;
-    struct wf_fifo_node *n;
-    int qi;
 
     if (!port->up)
         return;
     WF_ASSERT(port->busy_until_ps <= now);
-    if ((n = wf_fifo_pop(&port->control))) {
-        struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
-
-        occupy(port, pkt, now);
-        transmit(port, pkt, now);
+    if (port->occupied & WF_OCCUPIED_CONTROL) {
+        send_control(port, now);
     } else if (port->occupied) {
-        qi = port->sched->pick(port, &when);
+        int qi = choose(port, now, &when);
+
         if (qi >= 0)
             dequeue(port, (unsigned)qi, now);
         else if (when != WF_TIME_NEVER)
             wf_port_kick(port, when);
     }
-    if (port->busy_until_ps > now && (port->occupied || port->control.count))
-        wf_port_kick(port, port->busy_until_ps);
+    if (port->busy_until_ps > now && port->occupied)
+        wf_port_kick(port, next_look(port));
 }
 
 static void look_event(struct wf_lcore *lc, struct wf_event *ev)
@@ -170,6 +211,7 @@ void wf_port_control(struct wf_port *port, struct wf_pkt *pkt)
         return;
     }
     wf_fifo_push(&port->control, &pkt->q);
+    port->occupied |= WF_OCCUPIED_CONTROL;
     wf_port_kick(port, wf_now(port));
 }
 
@@ -178,10 +220,9 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_pkt *pkt = WF_CONTAINER_OF(ev, struct wf_pkt, ev);
     struct wf_port *port = pkt->port;
-    struct wf_link *link = port->link;
 
     port->node->net->ctr[WF_FABRIC_LINK_HOPS]++;
-    if (!link->up || link->downs != pkt->link_downs) {
+    if (!port->up || port->downs != pkt->link_downs) {
         port->rx_lost++;
         wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         return;
@@ -189,7 +230,8 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
     port->ctr[WF_PORT_RX_FRAMES]++;
     port->ctr[WF_PORT_RX_BYTES] += pkt->frame_len;
     port->ctr[WF_PORT_RX_ROCE_FRAMES] += !!(pkt->p.flags & WF_P_ROCEV2);
-    port->ctr[WF_PORT_RX_ROCEV1_FRAMES] += !!(pkt->p.flags & WF_P_ROCEV1);
+    if (pkt->p.flags & WF_P_ROCEV1) /* its counter lies apart */
+        port->ctr[WF_PORT_RX_ROCEV1_FRAMES]++;
     if (port->taps)
         tap(port, pkt, WF_TAP_RX);
     if (pkt->flags & WF_PKT_DAMAGED)
@@ -227,6 +269,27 @@ void wf_port_link_changed(struct wf_port *port, bool up)
     port->ll_ops->link_changed(port, up);
     if (port->node->ops->link_changed)
         port->node->ops->link_changed(port->node, port, up);
+}
+
+void wf_port_link_known(struct wf_port *port)
+{
+    const struct wf_link_cfg *cfg = &port->link->cfg;
+
+    port->delay_ps = cfg->delay_ps;
+    port->mtu = (uint16_t)cfg->mtu;
+    port->risky = cfg->loss.num || cfg->corrupt.num || port->faults;
+    memcpy(port->peer_mac, port->peer->node->mac, 6);
+    port->cut_through = port->peer->node->cut_through;
+}
+
+void wf_port_fault(struct wf_port *port, struct wf_fault *fault)
+{
+    struct wf_fault **at = &port->faults;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = fault;
+    port->risky = true;
 }
 
 uint64_t wf_port_backlog(const struct wf_port *port)

@@ -5,8 +5,9 @@
  * both plug in here. Two events a frame and hop: its arrival at the peer, and the moment at which
  * the transmitter may start the next one.
  *
- * An arrival runs at the last bit at a store-and-forward node and at hosts, and at the end of the
- * headers at a cut-through node; MAC control frames always at the last bit.
+ * A queue that is alone in holding packets is served here; the scheduler is asked when there is a
+ * choice. An arrival runs at the last bit at a store-and-forward node and at hosts, and at the end
+ * of the headers at a cut-through node; MAC control frames always at the last bit.
  */
 #ifndef WEFT_NET_PORT_H
 #define WEFT_NET_PORT_H
@@ -28,17 +29,18 @@ struct wf_port;
 
 struct wf_queue {
     struct wf_fifo fifo;
-    bool strict;
-    uint32_t quantum; /* DWRR: bytes a round, when not strict */
-    int64_t deficit;
     uint64_t ctr[WF_QUEUE_CTRS];
-};
+    int64_t deficit;
+    uint32_t quantum; /* DWRR: bytes a round, when not strict */
+    bool strict;
+} __attribute__((aligned(32)));
 
 /* What the link layer says of a class of traffic (Ethernet: a queue; InfiniBand: a VL). */
 struct wf_ll_ops {
     /* Earliest time at which the class may send: <= now, a later time, or WF_TIME_NEVER until the
-     * link layer kicks the port itself. */
+     * link layer kicks the port itself. Asked only while the class's bit is set in port->held. */
     uint64_t (*may_send)(const struct wf_port *port, unsigned class, uint32_t bytes);
+    /* May be NULL. */
     void (*on_tx)(struct wf_port *port, unsigned class, const struct wf_pkt *pkt);
     /* A MAC control frame came in; the callee ends the packet. */
     void (*rx_control)(struct wf_port *port, struct wf_pkt *pkt);
@@ -51,8 +53,8 @@ struct wf_ll_ops {
     void (*link_known)(struct wf_port *port);
 };
 
-/* The queue whose head goes next (ready, allowed), or -1 and in *when_ps the earliest time at
- * which that may change. Bookkeeping of a choice is done in it. */
+/* Of several queues that hold packets, the one whose head goes next (ready, allowed), or -1 and in
+ * *when_ps the earliest time at which that may change. Bookkeeping of a choice is done in it. */
 struct wf_sched_ops {
     int (*pick)(struct wf_port *port, uint64_t *when_ps);
 };
@@ -103,33 +105,47 @@ struct wf_tap {
                enum wf_reason why);
 };
 
+enum { WF_OCCUPIED_CONTROL = 1 << WF_QUEUES };
+
+/* The first three cache lines are what a hop needs besides a queue; of the link and of the peer
+ * they hold copies of what never changes but by wf_link_tell() and wf_link_set(). */
 struct wf_port {
+    struct wf_event kick; /* the transmitter's next look at the queues */
+    uint64_t busy_until_ps;
+    uint32_t occupied; /* bit per queue that holds packets, and WF_OCCUPIED_CONTROL */
+    uint32_t entity, seq;
+    uint32_t downs; /* the link's */
     struct wf_node *node;
-    const char *name; /* "leaf0:p3" */
+    struct wf_port *peer;
+
+    struct wf_txclock tx;
+    uint64_t delay_ps; /* the link's */
+    uint8_t peer_mac[6];
+    uint16_t mtu; /* the link's */
     uint16_t index;
     bool up;
-    uint32_t entity, seq;
+    bool cut_through; /* the peer's node */
+    bool risky;       /* frames may be lost or damaged on the way: configured, or a fault */
+    uint8_t held;     /* bit per class that the link layer may be holding back */
+
+    struct wf_digest digest;
+    struct wf_tap *taps;
+    uint64_t ctr[WF_PORT_CTRS];
+
     struct wf_link *link;
-    struct wf_port *peer;
-    struct wf_txclock tx;
-    uint64_t busy_until_ps;
-    uint64_t tx_lost, rx_lost; /* sent but lost on the link; lost on arrival */
-    struct wf_event kick;      /* the transmitter's next look at the queues */
-    uint32_t occupied;         /* bit per queue that holds packets */
-    struct wf_fifo control;    /* MAC control frames go before everything */
-    struct wf_queue q[WF_QUEUES];
     const struct wf_ll_ops *ll_ops;
     void *ll;
     const struct wf_sched_ops *sched;
     uint32_t sched_at; /* DWRR's place */
     struct wf_fault *faults;
-    struct wf_tap *taps;
-    struct wf_digest digest;
-    struct wf_prng prng; /* what the link does to the frames that it sends */
-    uint64_t ctr[WF_PORT_CTRS];
-    uint64_t drops[WF_DROP_COUNT];
+    struct wf_prng prng;       /* what the link does to the frames that it sends */
+    struct wf_fifo control;    /* MAC control frames go before everything */
+    uint64_t tx_lost, rx_lost; /* sent but lost on the link; lost on arrival */
+    const char *name;          /* "leaf0:p3" */
+    struct wf_queue q[WF_QUEUES];
     uint64_t prio_ctr[WF_PRIOS][WF_PRIO_CTRS];
-};
+    uint64_t drops[WF_DROP_COUNT];
+} __attribute__((aligned(64)));
 
 /* Queue a packet (pkt->queue, ready_ps set) and let the transmitter look. */
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt);
@@ -138,6 +154,10 @@ void wf_port_control(struct wf_port *port, struct wf_pkt *pkt);
 /* Let the transmitter look at t_ps, or earlier when it will anyway. */
 void wf_port_kick(struct wf_port *port, uint64_t t_ps);
 void wf_port_link_changed(struct wf_port *port, bool up);
+/* Take over what the link and the peer are. */
+void wf_port_link_known(struct wf_port *port);
+/* One more fault, behind those that are there; it lives as long as the port. */
+void wf_port_fault(struct wf_port *port, struct wf_fault *fault);
 /* Bytes that wait in all its queues. */
 uint64_t wf_port_backlog(const struct wf_port *port);
 

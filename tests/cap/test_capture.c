@@ -189,6 +189,7 @@ static void a_drop_has_a_record_and_its_reason(void **state)
 
     (void)state;
     wf_fabric_port(f, "leaf0:p1")->link->cfg.mtu = 500;
+    wf_link_tell(wf_fabric_port(f, "leaf0:p1")->link);
     send(f, 1, 2);
     wft_run(f, WF_TIME_NEVER);
     wf_captures_stop(c);
