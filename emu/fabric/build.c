@@ -15,6 +15,7 @@
 #include "host/host.h"
 
 enum { FULL_FRAMES_MIN = 64, HDR_PACKETS_MIN = 8192, HDR_PACKETS_PER_PORT = 24 };
+enum { EVENTS_MORE = 1024 };
 
 /* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
 static unsigned hdr_packets(const struct wf_desc *d)
@@ -253,6 +254,20 @@ static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts)
     }
 }
 
+/* Events that can be pending on an lcore: a packet's arrival, what a port may do next, refresh its
+ * pause and one more, each queue pair's timer and a flow's start, steps, and whatever looks. */
+static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, struct wf_err *err)
+{
+    const struct wf_desc *d = f->desc;
+    size_t n = (size_t)hdr_packets(d) + full_frames(opts) + 6ul * d->n_links + 3ul * d->n_flows +
+               d->n_steps + EVENTS_MORE;
+
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        if (wf_wheel_reserve(&f->lcs[i].wheel, n))
+            return wf_err_set(err, ENOMEM, "no memory for %zu events", n);
+    return 0;
+}
+
 int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
                     const struct wf_fabric_opts *opts, struct wf_err *err)
 {
@@ -265,6 +280,8 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
     f->next_entity = WF_ENTITY_FIRST;
     make_lcores(f, opts);
     rc = make_pools(f, opts, err);
+    if (!rc)
+        rc = make_wheels(f, opts, err);
     if (!rc) {
         make_nodes(f, opts);
         sort_names(f);

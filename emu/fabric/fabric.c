@@ -206,6 +206,8 @@ void wf_fabric_free(struct wf_fabric *f)
         }
     if (f->nets)
         wf_net_pools_free(&f->nets[0]); /* all lcores share them */
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        wf_wheel_fini(&f->lcs[i].wheel);
     wf_arena_free(&f->arena);
     free(f);
 }

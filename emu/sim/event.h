@@ -4,6 +4,10 @@
  * never allocates. Events run in the order (time, entity, kind, sequence): the entity is whoever
  * schedules, the sequence its own count, so the order never depends on insertion, on the number
  * of lcores or on addresses.
+ *
+ * A cancelled event's address stays in the wheel until the wheel meets it: an event lives as long
+ * as its lcore, in an arena or in a packet's buffer, and one that was cancelled stays with its
+ * lcore. Zeroed memory is an event that is not pending.
  */
 #ifndef WEFT_SIM_EVENT_H
 #define WEFT_SIM_EVENT_H
@@ -19,7 +23,7 @@ typedef void wf_event_fn(struct wf_lcore *lc, struct wf_event *ev);
 /* Entities in fixed order: what the scenario orders comes first at an instant, then control. */
 enum { WF_ENTITY_TIMELINE = 0, WF_ENTITY_CONTROL = 1, WF_ENTITY_MGMT = 2, WF_ENTITY_FIRST = 16 };
 
-/* Kinds of one entity at one instant, in the order in which they take effect. */
+/* Kinds of one entity at one instant, in the order in which they take effect; below 128. */
 enum wf_event_kind {
     WF_EV_ARRIVAL,  /* a packet's first or last bit at the peer */
     WF_EV_TRANSMIT, /* a port may start its next frame */
@@ -29,10 +33,9 @@ enum wf_event_kind {
 };
 
 struct wf_event {
-    struct wf_event *next, **pprev; /* pprev NULL: not scheduled */
     uint64_t t_ps;
-    uint64_t key; /* entity << 40 | kind << 32 | sequence */
-    wf_event_fn *fn;
+    uint64_t key;    /* entity << 40 | kind << 32 | sequence; bit 39 is the wheel's */
+    wf_event_fn *fn; /* NULL: not pending */
 };
 
 static inline uint64_t wf_event_key(uint32_t entity, enum wf_event_kind kind, uint32_t seq)
@@ -42,7 +45,7 @@ static inline uint64_t wf_event_key(uint32_t entity, enum wf_event_kind kind, ui
 
 static inline bool wf_event_pending(const struct wf_event *ev)
 {
-    return ev->pprev != NULL;
+    return ev->fn != NULL;
 }
 
 static inline bool wf_event_before(const struct wf_event *a, const struct wf_event *b)

@@ -15,12 +15,13 @@ uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget)
 {
     uint64_t n = 0;
     struct wf_event *ev;
+    wf_event_fn *fn;
 
-    while ((ev = wf_wheel_pop(&lc->wheel, limit_ps))) {
+    while ((ev = wf_wheel_pop(&lc->wheel, limit_ps, &fn))) {
         lc->now_ps = lc->last_event_ps = ev->t_ps;
         if (lc->clock.paced)
             wf_clock_late(&lc->clock, ev->t_ps);
-        ev->fn(lc, ev);
+        fn(lc, ev);
         if (++n == budget)
             limit_ps = lc->now_ps + 1; /* an instant is never left half done */
     }

@@ -30,6 +30,7 @@ bool wf_lcore_done(const struct wf_lcore *lc);
 static inline void wf_lcore_schedule(struct wf_lcore *lc, struct wf_event *ev, uint64_t t_ps,
                                      uint64_t key, wf_event_fn *fn)
 {
+    WF_ASSERT(!wf_event_pending(ev));
     ev->t_ps = t_ps;
     ev->key = key;
     ev->fn = fn;

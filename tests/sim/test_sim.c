@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of sim/: the wheel against a sorted array, the order of events, turns, clocks, waiting. */
+/* Tests of sim/: the order of events, turns, clocks, waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,99 +9,9 @@
 
 #include <cmocka.h>
 
-#include "base/prng.h"
 #include "base/units.h"
 #include "sim/lcore.h"
 #include "sim/wait.h"
-
-enum { N = 20000 };
-
-struct item {
-    struct wf_event ev; /* first: the tests cast */
-    bool gone;
-};
-
-static int by_order(const void *a, const void *b)
-{
-    const struct wf_event *x = *(const struct wf_event *const *)a,
-                          *y = *(const struct wf_event *const *)b;
-
-    return wf_event_before(x, y) ? -1 : wf_event_before(y, x) ? 1 : 0;
-}
-
-/* Spans from one slot to days, with many equal times, in random order of insertion and with random
- * removals: the wheel gives what a sorted array gives. */
-static void wheel_equals_a_sorted_array(void **state)
-{
-    struct item *items = calloc(N, sizeof(*items));
-    struct wf_event **want = calloc(N, sizeof(*want));
-    struct wf_wheel *w = calloc(1, sizeof(*w));
-    struct wf_prng p;
-    size_t n = 0;
-
-    (void)state;
-    wf_prng_init(&p, 7, "wheel");
-    for (size_t i = 0; i < N; i++) {
-        struct wf_event *ev = &items[i].ev;
-
-        ev->t_ps = wf_prng_u64(&p) >> (8 + wf_prng_below(&p, 56));
-        if (i % 3 == 0)
-            ev->t_ps = ev->t_ps / 4096 * 4096;
-        ev->key = wf_event_key((uint32_t)wf_prng_below(&p, 5), WF_EV_ARRIVAL, (uint32_t)i);
-        wf_wheel_insert(w, ev);
-    }
-    for (size_t i = 0; i < N; i++) {
-        items[i].gone = wf_prng_below(&p, 4) == 0;
-        if (items[i].gone)
-            wf_wheel_remove(w, &items[i].ev);
-        else
-            want[n++] = &items[i].ev;
-    }
-    qsort(want, n, sizeof(*want), by_order);
-    assert_int_equal(w->count, n);
-    for (size_t i = 0; i < n; i++) {
-        assert_int_equal(wf_wheel_next_ps(w), want[i]->t_ps);
-        assert_ptr_equal(wf_wheel_pop(w, WF_TIME_NEVER), want[i]);
-    }
-    assert_null(wf_wheel_pop(w, WF_TIME_NEVER));
-    assert_int_equal(wf_wheel_next_ps(w), WF_TIME_NEVER);
-    free(items);
-    free(want);
-    free(w);
-}
-
-/* Insertion while running, popping under random limits: never early, never late, never lost. */
-static void wheel_takes_events_while_it_runs(void **state)
-{
-    struct item *items = calloc(N, sizeof(*items));
-    struct wf_wheel *w = calloc(1, sizeof(*w));
-    uint64_t now = 0, limit = 0;
-    size_t in = 0, out = 0;
-    struct wf_prng p;
-
-    (void)state;
-    wf_prng_init(&p, 9, "wheel");
-    while (out < N) {
-        struct wf_event *ev;
-
-        for (int k = 0; k < 4 && in < N; k++, in++) {
-            items[in].ev.t_ps = limit + (wf_prng_u64(&p) >> (20 + wf_prng_below(&p, 44)));
-            items[in].ev.key = in;
-            wf_wheel_insert(w, &items[in].ev);
-        }
-        limit += wf_prng_u64(&p) >> (24 + wf_prng_below(&p, 40));
-        while ((ev = wf_wheel_pop(w, in == N ? WF_TIME_NEVER : limit))) {
-            assert_true(ev->t_ps >= now && (in == N || ev->t_ps < limit));
-            now = ev->t_ps;
-            out++;
-        }
-        if (in < N)
-            assert_true(wf_wheel_next_ps(w) >= limit);
-    }
-    assert_int_equal(w->count, 0);
-    free(items);
-    free(w);
-}
 
 static char order[16];
 static void note(struct wf_lcore *lc, struct wf_event *ev)
@@ -121,12 +31,14 @@ static void instant_runs_in_entity_order(void **state)
     (void)state;
     memset(order, 0, sizeof(order));
     wf_lcore_init(lc, false, 1, WF_PS_PER_US);
+    assert_int_equal(wf_wheel_reserve(&lc->wheel, 4), 0);
     for (int i = 0; i < 4; i++)
         wf_lcore_schedule(lc, &ev[i], 5000, wf_event_key(entity[i], WF_EV_TIMER, 0), note);
     assert_int_equal(wf_lcore_turn(lc), 4);
     assert_string_equal(order, "abcd");
     assert_int_equal(lc->now_ps, WF_PS_PER_US);
     assert_true(wf_lcore_done(lc));
+    wf_wheel_fini(&lc->wheel);
     free(lc);
 }
 
@@ -192,8 +104,6 @@ static void wake_ends_a_sleep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wheel_equals_a_sorted_array),
-        cmocka_unit_test(wheel_takes_events_while_it_runs),
         cmocka_unit_test(instant_runs_in_entity_order),
         cmocka_unit_test(paced_clock_follows_wall_time),
         cmocka_unit_test(slip_stretches_instead_of_catching_up),
