@@ -118,6 +118,7 @@ static int parse_options(int argc, char **argv, struct wf_sweep *s, struct wf_er
         return wf_err_set(err, EINVAL, "no --out DIR given");
     if (!strcmp(argv[optind], "-"))
         return wf_err_set(err, EINVAL, "a sweep reads its scenario often: give it as a file");
+    s->given = argv[optind];
     real = realpath(argv[optind], NULL);
     if (!real)
         return wf_err_set(err, errno, "%s: cannot be read: %s", argv[optind], strerror(errno));

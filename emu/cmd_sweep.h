@@ -47,6 +47,7 @@ struct wf_sweep_run {
 struct wf_sweep {
     struct wf_arena arena;
     const char *path, *out; /* the scenario, absolute; the folder */
+    const char *given;      /* the scenario as it was named */
     const char *name, *command;
     struct wf_axis axes[WF_SWEEP_AXES_MAX];
     size_t n_axes, n_settings;

@@ -210,7 +210,7 @@ static int write_json(struct tables *t, struct wf_err *err)
     FILE *f = create(s, "sweep.json", err);
     int rc;
 
-    json_object_set_new(m, "scenario", json_string(s->path));
+    json_object_set_new(m, "scenario", json_string(s->given));
     json_object_set_new(m, "command", json_string(s->command));
     j = json_pack("{s:s, s:s, s:o, s:I, s:i, s:O, s:o}", "schema", "weft.sweep/1", "name", s->name,
                   "axes", axes(s), "first_seed", (json_int_t)s->first_seed, "seeds", (int)s->seeds,

@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"replay", "CAPTURE SCENARIO", "send a capture through a fabric, say what became of it",
      wf_cmd_replay},
     {"diff", "A B", "say what differs between two results", wf_cmd_diff},
+    {"plot", "DIR|CSV...", "draw sweeps and traces", wf_cmd_plot},
     {"sweep", "SCENARIO", "run a scenario over settings and seeds, into tables", wf_cmd_sweep},
 };
 

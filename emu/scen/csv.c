@@ -97,6 +97,17 @@ static int row(struct parse *p, size_t *n)
     }
 }
 
+static void comment(struct parse *p)
+{
+    char *text = p->at + 1;
+
+    p->at += strcspn(p->at, "\n");
+    if (p->at < p->end)
+        *p->at++ = 0;
+    if (!p->c->comment[0])
+        p->c->comment = text + strspn(text, " ");
+}
+
 static int parse(struct parse *p)
 {
     struct wf_csv *c = p->c;
@@ -107,8 +118,7 @@ static int parse(struct parse *p)
 
         p->line++;
         if (*p->at == '#' && !c->n_cols) {
-            while (p->at < p->end && *p->at++ != '\n')
-                ;
+            comment(p);
             continue;
         }
         rc = row(p, &n);
@@ -153,7 +163,7 @@ int wf_csv_read(struct wf_csv *c, const char *path, struct wf_err *err)
     FILE *f = fopen(path, "re");
     size_t len;
 
-    *c = (struct wf_csv){0};
+    *c = (struct wf_csv){.comment = ""};
     if (!f)
         return wf_err_at(err, errno, path, 0, 0, "cannot be read: %s", strerror(errno));
     c->text = read_all(f, &len);

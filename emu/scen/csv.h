@@ -13,6 +13,7 @@
 enum { WF_CSV_BYTES_MAX = 1 << 30, WF_CSV_COLS_MAX = 256 };
 
 struct wf_csv {
+    const char *comment;   /* the first line that began with #, without it; "": none */
     char *text;            /* the file; cells point into it */
     const char **cells;    /* row by row, the header first */
     size_t n_cols, n_rows; /* rows without the header */
