@@ -12,10 +12,14 @@
 
 static const char usage[] =
     "usage: weft run [OPTION]... SCENARIO\n"
+    "       weft run [OPTION]... BUNDLE\n"
     "\n"
     "Runs a scenario in virtual time, or with --live in real time beside real hosts, and ends "
     "with\n"
-    "a summary. Exit status: 0 pass, 1 an expectation failed, 2 bad input, 3 environment,\n"
+    "a summary. A bundle, which --record made, is repeated in virtual time and held against what "
+    "was\n"
+    "recorded: exit status 0 equal, 4 not (1: of another version, or incomplete). Else: exit "
+    "status: 0 pass, 1 an expectation failed, 2 bad input, 3 environment,\n"
     "4 an invariant broke, 130 interrupted (the summary is printed first).\n"
     "\n"
     "  --live            bind fabric time to wall time; attachments need it\n"
@@ -28,14 +32,19 @@ static const char usage[] =
     "                    workload.NAME.size=1MB; may be given again\n"
     "  --json FILE       the result as one JSON object; - for standard output, then no summary\n"
     "  --junit FILE      the expectations as JUnit XML\n"
+    "  --record FILE     what came from outside, the scenario, the result and the captures as one "
+    "file,\n"
+    "                    which repeats the run: a tar archive, of zstd or gzip by .zst, .gz, .tgz\n"
+    "  --payload cut     record no payload bytes, only what each frame's ICRC was\n"
+    "  --capture         of a bundle: write the scenario's capture files anew\n"
     "  --no-capture      write no capture files\n"
     "  --quiet           no summary, no progress\n"
     "  --hugepages       packet memory in hugepages (faster; they must be there)\n";
 
 struct options {
-    const char *path, *json, *junit, *instance, *command;
+    const char *path, *json, *junit, *instance, *command, *record;
     struct wf_cmd_sets sets;
-    bool live, quiet, hugepages, no_capture, seeded;
+    bool live, quiet, hugepages, capture, no_capture, seeded, cut;
     uint64_t seed;
 };
 
@@ -47,6 +56,9 @@ enum {
     OPT_JUNIT,
     OPT_QUIET,
     OPT_HUGE,
+    OPT_RECORD,
+    OPT_PAYLOAD,
+    OPT_CAPTURE,
     OPT_NO_CAPTURE
 };
 
@@ -57,6 +69,9 @@ static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
     {"json", required_argument, NULL, OPT_JSON},
     {"junit", required_argument, NULL, OPT_JUNIT},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"payload", required_argument, NULL, OPT_PAYLOAD},
+    {"capture", no_argument, NULL, OPT_CAPTURE},
     {"no-capture", no_argument, NULL, OPT_NO_CAPTURE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"hugepages", no_argument, NULL, OPT_HUGE},
@@ -75,7 +90,9 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
         return 0;
     case OPT_SEED:
         o->seeded = true;
-        return wf_parse_uint(optarg, &o->seed, err);
+        return wf_parse_uint(optarg, &o->seed, NULL)
+                   ? wf_err_set(err, EINVAL, "--seed '%s': expected a whole number", optarg)
+                   : 0;
     case OPT_SET:
         return wf_cmd_set_add(&o->sets, optarg, err);
     case OPT_JSON:
@@ -83,6 +100,17 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
         return 0;
     case OPT_JUNIT:
         o->junit = optarg;
+        return 0;
+    case OPT_RECORD:
+        o->record = optarg;
+        return 0;
+    case OPT_PAYLOAD:
+        o->cut = !strcmp(optarg, "cut");
+        return o->cut || !strcmp(optarg, "whole")
+                   ? 0
+                   : wf_err_set(err, EINVAL, "--payload '%s': expected cut or whole", optarg);
+    case OPT_CAPTURE:
+        o->capture = true;
         return 0;
     case OPT_NO_CAPTURE:
         o->no_capture = true;
@@ -193,6 +221,64 @@ static enum wf_exit open_session(const struct options *o, struct wf_session *s, 
     return s->instance && wf_session_control(s, err) ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
 }
 
+/* A repeated run is right when it is equal; what the scenario expects was judged when it was
+ * recorded. */
+static int repeat_code(const struct wf_repeat *p, int rc)
+{
+    if (p->rc)
+        wf_cmd_fail("run", WF_EXIT_USAGE, &p->err);
+    if (rc == WF_EXIT_INVARIANT || rc == WF_EXIT_INTERRUPTED)
+        return rc;
+    return (int)wf_repeat_exit(p);
+}
+
+/* What a run has shown, everywhere where it is wanted. */
+static int tell(const struct options *o, struct wf_session *s, struct wf_report *rep, json_t *all)
+{
+    bool wanted = o->json || s->record || s->repeat;
+    json_t *j = wanted ? wf_report_json(rep) : NULL;
+    int rc = exit_code(s, rep);
+    struct wf_err err;
+
+    if (s->repeat) {
+        wf_repeat_compare(s->repeat, j);
+        rc = repeat_code(s->repeat, rc);
+        json_object_set_new(j, "repeat", wf_repeat_json(s->repeat));
+    }
+    if (s->record)
+        wf_record_end(s->record, &s->edges, rep, j);
+    if (o->json)
+        json_array_append(all, j);
+    json_decref(j);
+    if (wants_text(o))
+        wf_report_text(rep, stdout);
+    if (wants_text(o) && s->repeat)
+        wf_repeat_text(s->repeat, stdout);
+    if (o->junit && !rep->one_of_several && write_junit(o, rep, NULL, &err))
+        rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    return rc;
+}
+
+/* After the session is closed: what it wrote becomes the bundle. */
+static int finish_record(const struct options *o, struct wf_session *s, int rc)
+{
+    bool failed = s->record && s->record->failed;
+    struct wf_err err;
+
+    if (s->record && wf_record_finish(s->record, wants_text(o) ? stdout : NULL, &err))
+        return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    return failed && !rc ? WF_EXIT_ENVIRONMENT : rc;
+}
+
+static enum wf_exit begin_record(const struct options *o, struct wf_session *s, struct wf_err *err)
+{
+    const struct wf_record_conf conf = {
+        .path = o->record, .cut = o->cut, .live = o->live, .sets = &o->sets, .command = o->command};
+    int rc = s->record ? wf_record_begin(s->record, &conf, s->scen, err) : 0;
+
+    return !rc ? WF_EXIT_PASS : rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT;
+}
+
 /* Run it, and say what it has shown. The result goes to the end of `all` when it is wanted. */
 static int run_once(const struct options *o, struct wf_session *s, uint64_t seed, json_t *all)
 {
@@ -205,11 +291,15 @@ static int run_once(const struct options *o, struct wf_session *s, uint64_t seed
     };
     struct wf_err err;
     uint64_t start_ns;
-    int rc = open_session(o, s, &err);
+    int rc = begin_record(o, s, &err);
 
+    if (rc)
+        return wf_cmd_fail("run", (enum wf_exit)rc, &err);
+    rc = open_session(o, s, &err);
     if (rc) {
         wf_session_close(s);
-        return wf_cmd_fail("run", (enum wf_exit)rc, &err);
+        wf_cmd_fail("run", (enum wf_exit)rc, &err);
+        return finish_record(o, s, rc);
     }
     start_ns = wf_wall_ns();
     rep.f = s->f;
@@ -217,16 +307,10 @@ static int run_once(const struct options *o, struct wf_session *s, uint64_t seed
     rep.wall_ns = wf_wall_ns() - start_ns;
     wf_report_end(&rep);
     wf_session_list_captures(s, &rep);
-    rc = exit_code(s, &rep);
-    if (o->json)
-        json_array_append_new(all, wf_report_json(&rep));
-    if (wants_text(o))
-        wf_report_text(&rep, stdout);
-    if (o->junit && !rep.one_of_several && write_junit(o, &rep, NULL, &err))
-        rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
+    rc = tell(o, s, &rep, all);
     wf_report_free(&rep);
     wf_session_close(s);
-    return rc;
+    return finish_record(o, s, rc);
 }
 
 /* The verdict over all seeds; a run that broke or was stopped says so by its own exit code. */
@@ -284,12 +368,15 @@ static int run_seeds(const struct options *o, struct wf_session *s)
 }
 
 /* With EAL, and live as an instance that weft show and weft inject find. */
-static int run_scenario(const struct options *o, struct wf_scenario *scen)
+static int run_scenario(const struct options *o, struct wf_scenario *scen, struct wf_repeat *repeat)
 {
+    struct wf_record record = {0};
     struct wf_session s = {.command = "run",
                            .command_line = o->command,
                            .scen = scen,
                            .live = o->live,
+                           .record = o->record ? &record : NULL,
+                           .repeat = repeat,
                            .no_capture = o->no_capture};
     const char *name = o->instance ? o->instance : scen->opts.name;
     struct wf_instance in;
@@ -314,11 +401,58 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen)
     return rc;
 }
 
+/* What belongs to a scenario's run and not to one that is recorded already. */
+static int check_repeat(const struct options *o, struct wf_err *err)
+{
+    const char *what = o->live     ? "--live"
+                       : o->seeded ? "--seed"
+                       : o->sets.n ? "--set"
+                       : o->record ? "--record"
+                                   : NULL;
+
+    return what ? wf_err_set(err, EINVAL, "%s does not go with a bundle: it is repeated as it was",
+                             what)
+                : 0;
+}
+
+static int repeat_bundle(struct options *o, struct wf_scenario *scen)
+{
+    struct wf_repeat *p = calloc(1, sizeof(*p));
+    struct wf_err err;
+    int rc = p ? check_repeat(o, &err) : wf_err_set(&err, ENOMEM, "no memory");
+
+    if (!rc)
+        rc = wf_repeat_open(p, o->path, scen, &err);
+    wf_diags_print(&scen->diags, stderr);
+    if (rc) {
+        rc = wf_cmd_fail("run", WF_EXIT_USAGE, &err);
+    } else {
+        o->seeded = true;
+        o->seed = p->seed;
+        o->no_capture = !o->capture;
+        rc = run_scenario(o, scen, p);
+    }
+    if (p)
+        wf_repeat_close(p);
+    free(p);
+    return rc;
+}
+
+static int run_file(const struct options *o, struct wf_scenario *scen)
+{
+    int rc = wf_scenario_load_set(scen, o->path, o->sets.items, o->sets.n);
+
+    if (!rc)
+        rc = wf_scenario_check_mode(scen, o->live);
+    wf_diags_print(&scen->diags, stderr);
+    return rc ? WF_EXIT_USAGE : run_scenario(o, scen, NULL);
+}
+
 int wf_cmd_run(int argc, char **argv)
 {
     char command[4096];
     struct options o = {.command = command};
-    struct wf_scenario scen;
+    struct wf_scenario scen = {0};
     struct wf_err err;
     int rc;
 
@@ -326,11 +460,7 @@ int wf_cmd_run(int argc, char **argv)
     rc = parse_options(argc, argv, &o, &err);
     if (rc)
         return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("run", WF_EXIT_USAGE, &err);
-    rc = wf_scenario_load_set(&scen, o.path, o.sets.items, o.sets.n);
-    if (!rc)
-        rc = wf_scenario_check_mode(&scen, o.live);
-    wf_diags_print(&scen.diags, stderr);
-    rc = rc ? WF_EXIT_USAGE : run_scenario(&o, &scen);
+    rc = wf_bundle_is(o.path) ? repeat_bundle(&o, &scen) : run_file(&o, &scen);
     wf_scenario_free(&scen);
     return rc;
 }

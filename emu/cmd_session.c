@@ -26,6 +26,14 @@ static void say_capture_errors(struct wf_session *s)
     }
 }
 
+static void say_record_errors(struct wf_session *s)
+{
+    struct wf_err err;
+
+    if (s->record && wf_record_take_error(s->record, &err))
+        wf_cmd_fail(s->command, WF_EXIT_ENVIRONMENT, &err);
+}
+
 static uint64_t look(void *arg, struct wf_fabric *f)
 {
     struct wf_session *s = arg;
@@ -33,14 +41,16 @@ static uint64_t look(void *arg, struct wf_fabric *f)
     wf_fabric_settle(f);
     wf_expects_step(&s->scen->expects, wf_fabric_now_ps(f));
     say_capture_errors(s);
+    say_record_errors(s);
     return wf_expects_next(&s->scen->expects, wf_fabric_now_ps(f));
 }
 
+/* What the edges have to say to people was said when it was recorded. */
 static void prepare_opts(struct wf_session *s, struct wf_fabric_opts *opts)
 {
     *opts = (struct wf_fabric_opts){.paced = s->live};
-    wf_edges_init(&s->edges, s->instance ? s->instance->dir : NULL, say, s);
-    if (s->live)
+    wf_edges_init(&s->edges, s->instance ? s->instance->dir : NULL, s->repeat ? NULL : say, s);
+    if (s->live || s->repeat)
         wf_edges_opts(&s->edges, &s->scen->desc, opts);
 }
 
@@ -115,17 +125,21 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
         wf_err_set(err, EINVAL, "the expectations do not fit the fabric");
         return WF_EXIT_USAGE;
     }
-    if (open_captures(s, err) || (s->live && wf_edges_open(&s->edges, s->f, err)))
+    if (open_captures(s, err) ||
+        (s->record && wf_record_start(s->record, &s->edges, s->scen, s->endless, err)) ||
+        (s->live && wf_edges_open(&s->edges, s->f, err)))
         return WF_EXIT_ENVIRONMENT;
+    if (s->repeat && (wf_edges_repeat(&s->edges, s->f, err) ||
+                      wf_repeat_start(s->repeat, &s->edges, s->f, &s->loop, err)))
+        return WF_EXIT_USAGE;
     s->loop.stop = &wf_cmd_stop;
     s->loop.look = look;
     s->loop.arg = s;
     s->loop.look_every_ps = wf_scenario_sample_ps(s->scen);
     s->loop.look_at_ps = wf_expects_next(&s->scen->expects, 0);
-    if (s->edges.n) {
-        s->loop.open_ended = true;
+    s->loop.open_ended = s->edges.n || s->endless || (s->repeat && s->repeat->endless);
+    if (s->edges.n && s->live)
         s->loop.pollers = &s->edges.poller;
-    }
     return WF_EXIT_PASS;
 }
 

@@ -9,6 +9,7 @@
 #include "attach/edges.h"
 #include "cap/capture.h"
 #include "cmd.h"
+#include "cmd_record.h"
 #include "ctl/commands.h"
 #include "ctl/instance.h"
 #include "scen/report.h"
@@ -23,7 +24,10 @@ struct wf_session {
     struct wf_run loop;
     struct wf_edges edges;
     struct wf_captures *captures;
-    bool capture_failed; /* a file could not be written to its end */
+    bool capture_failed;      /* a file could not be written to its end */
+    struct wf_record *record; /* the run is recorded; NULL: not */
+    struct wf_repeat *repeat; /* it is a recorded one; NULL: not */
+    bool endless;             /* it ends when somebody says so, whatever the scenario's duration */
     struct wf_ctl *ctl;
     struct wf_ctl_fabric ctl_fabric;
 };

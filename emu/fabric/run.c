@@ -78,7 +78,7 @@ static uint64_t turn(struct wf_fabric *f, uint64_t until_ps, bool rests)
             break;
         lc->now_ps = reached_ps;
         acted += act(f);
-        if (reached_ps < limit_ps)
+        if (reached_ps < limit_ps || lc->events - before >= TURN_EVENTS)
             break; /* the budget is used up: the caller looks around */
     }
     return lc->events - before + acted;
@@ -122,7 +122,7 @@ int wf_run_init(struct wf_run *r, struct wf_fabric *f)
 {
     memset(r, 0, sizeof(*r));
     r->f = f;
-    r->look_every_ps = r->look_at_ps = WF_TIME_NEVER;
+    r->look_every_ps = r->look_at_ps = r->stop_at_ps = WF_TIME_NEVER;
     r->looks = (struct wf_stops){.at_ps = WF_TIME_NEVER, .act = take_look, .kind = WF_STOPS_LOOK};
     wf_fabric_add_stops(f, &r->looks);
     return wf_wait_init(&r->wait);
@@ -164,6 +164,9 @@ static bool finished(struct wf_run *r, enum wf_run_end *how)
     const struct wf_clock *clock = wf_fabric_clock(r->f);
     uint64_t now = wf_fabric_now_ps(r->f);
 
+    *how = WF_RUN_STOPPED;
+    if (now >= r->stop_at_ps)
+        return true;
     *how = WF_RUN_DONE;
     if (clock->end_ps != WF_TIME_NEVER ? now >= clock->end_ps
                                        : (is_bounded(r) || !clock->paced) && nothing_left(r->f))
@@ -196,6 +199,7 @@ enum wf_run_end wf_run_loop(struct wf_run *r)
     uint64_t shown_ns = wf_wall_ns();
     enum wf_run_end how;
 
+    limit_ps = r->stop_at_ps < limit_ps ? r->stop_at_ps : limit_ps;
     while (!finished(r, &how)) {
         uint64_t next_ns = UINT64_MAX, n;
         unsigned work;

@@ -60,6 +60,7 @@ struct wf_run {
     struct wf_poller *pollers;
     const volatile sig_atomic_t *stop; /* not zero: end the run; may be NULL */
     bool stop_asked;                   /* the same, by a command */
+    uint64_t stop_at_ps;               /* the same, at this instant; WF_TIME_NEVER: no such wish */
     bool open_ended; /* real hosts may always send more: only a duration or a stop ends it */
     /* Called at each multiple of look_every_ps before which something happened, at the time that
      * the last call returned (WF_TIME_NEVER: no wish), and at the end. May be NULL. */

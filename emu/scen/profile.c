@@ -79,11 +79,33 @@ static void check_keys(struct wf_scenario *s, const struct wf_yaml_node *root)
     }
 }
 
+/* The file, or the text that stands for it. False: it is said why not. */
+static bool load(struct wf_scenario *s, const struct wf_yaml_node *at,
+                 const struct wf_yaml_node **root)
+{
+    const struct wf_scen_text *text = s->texts ? &s->texts[s->n_profiles + 1] : NULL;
+    const char *path = text ? NULL : find(s, at->text);
+    struct wf_err err = {0};
+    int rc;
+
+    if (text ? s->n_profiles + 1 >= s->n_texts : !path) {
+        wf_diag_error(&s->diags, at,
+                      text ? "no profile '%s' is there with it"
+                           : "no profile '%s': looked for profiles/%s.yaml beside the scenario, "
+                             "and for scenarios/profiles/%s.yaml above it",
+                      at->text, at->text, at->text);
+        return false;
+    }
+    rc = text ? wf_yaml_parse(&s->arena, text->name, text->text, text->len, root, &err)
+              : wf_yaml_load(&s->arena, path, root, &err);
+    if (rc)
+        wf_diag_add(&s->diags, false, &err);
+    return !rc;
+}
+
 static void apply(struct wf_scenario *s, const struct wf_yaml_node *at)
 {
     const struct wf_yaml_node *root;
-    struct wf_err err = {0};
-    const char *path;
 
     if (at->kind != WF_YAML_SCALAR || !at->text[0]) {
         wf_diag_error(&s->diags, at, "profile: expected a name, found %s", wf_yaml_what(at));
@@ -93,18 +115,8 @@ static void apply(struct wf_scenario *s, const struct wf_yaml_node *at)
         wf_diag_error(&s->diags, at, "more than %d profiles", WF_SCEN_PROFILES_MAX);
         return;
     }
-    path = find(s, at->text);
-    if (!path) {
-        wf_diag_error(&s->diags, at,
-                      "no profile '%s': looked for profiles/%s.yaml beside the scenario, and for "
-                      "scenarios/profiles/%s.yaml above it",
-                      at->text, at->text, at->text);
+    if (!load(s, at, &root))
         return;
-    }
-    if (wf_yaml_load(&s->arena, path, &root, &err)) {
-        wf_diag_add(&s->diags, false, &err);
-        return;
-    }
     if (root->kind != WF_YAML_MAPPING) {
         wf_diag_error(&s->diags, root, "a profile is a mapping, found %s", wf_yaml_what(root));
         return;

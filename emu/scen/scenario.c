@@ -229,6 +229,24 @@ int wf_scenario_load(struct wf_scenario *s, const char *path)
     return wf_scenario_load_set(s, path, NULL, 0);
 }
 
+int wf_scenario_load_texts(struct wf_scenario *s, const struct wf_scen_text *texts, size_t n_texts,
+                           const char *const *sets, size_t n_sets)
+{
+    struct wf_err err = {0};
+    int rc;
+
+    begin(s, texts[0].name);
+    if (wf_yaml_parse(&s->arena, texts[0].name, texts[0].text, texts[0].len, &s->root, &err)) {
+        wf_diag_add(&s->diags, false, &err);
+        return -EINVAL;
+    }
+    s->texts = texts;
+    s->n_texts = n_texts;
+    rc = n_sets && wf_scen_sets(s, sets, n_sets) ? -EINVAL : load_tree(s);
+    s->texts = NULL;
+    return rc;
+}
+
 int wf_scenario_parse(struct wf_scenario *s, const char *name, const void *text, size_t len)
 {
     struct wf_err err = {0};

@@ -37,6 +37,7 @@ extern const struct wf_keyset wf_scen_keys;
 struct wf_scen_work;
 struct wf_scen_topology;
 struct wf_scen_step;
+struct wf_scen_text;
 enum { WF_SCEN_PROFILES_MAX = 8, WF_SCEN_EXTRAS_MAX = 4 };
 
 struct wf_scenario {
@@ -54,6 +55,8 @@ struct wf_scenario {
     const char *profiles[WF_SCEN_PROFILES_MAX];
     const struct wf_yaml_node *profile_roots[WF_SCEN_PROFILES_MAX];
     uint32_t n_profiles;
+    const struct wf_scen_text *texts; /* while it is loaded from memory; NULL: from files */
+    size_t n_texts;
     char sha256[65]; /* of its canonical text, see manifest.h */
     /* for messages and --explain */
     const char *topology;
@@ -78,6 +81,16 @@ int wf_scenario_load(struct wf_scenario *s, const char *path);
 /* The same with --set KEY=VALUE applied before anything is read, see sets.c; each n of them. */
 int wf_scenario_load_set(struct wf_scenario *s, const char *path, const char *const *sets,
                          size_t n_sets);
+/* A file of a scenario that lies in memory. */
+struct wf_scen_text {
+    const char *name; /* for messages */
+    const void *text;
+    size_t len;
+};
+/* The same, but no file is looked for: texts[0] is the scenario, behind it are its profiles in the
+ * order in which it names them. */
+int wf_scenario_load_texts(struct wf_scenario *s, const struct wf_scen_text *texts, size_t n_texts,
+                           const char *const *sets, size_t n_sets);
 /* The text that its hash is of. */
 void wf_scenario_canonical(const struct wf_scenario *s, FILE *out);
 /* The same from memory; profiles are searched beside `name`. */

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --record, see cmd_record.h. */
+#include "cmd_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <rte_version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "scen/manifest.h"
+#include "sim/clock.h"
+
+enum { FILES_MAX = 64, NAME_LEN = 128 };
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+static const char *in_part(const struct wf_record *r, const char *name, char *buf, size_t len)
+{
+    snprintf(buf, len, "%s/%s", r->part, name);
+    return buf;
+}
+
+static int write_json(const struct wf_record *r, const char *name, const json_t *j,
+                      struct wf_err *err)
+{
+    char path[PATH_MAX + NAME_LEN], tmp[PATH_MAX + NAME_LEN + 8];
+    FILE *f;
+    int bad;
+
+    in_part(r, name, path, sizeof(path));
+    snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+    f = fopen(tmp, "we");
+    if (!f)
+        return wf_err_at(err, errno, tmp, 0, 0, "cannot be written: %s", strerror(errno));
+    errno = 0;
+    bad = json_dumpf(j, f, JSON_INDENT(1)) || fputc('\n', f) == EOF;
+    bad |= fclose(f) != 0;
+    if (!bad && !rename(tmp, path))
+        return 0;
+    bad = errno ? errno : EIO;
+    unlink(tmp);
+    return wf_err_at(err, bad, path, 0, 0, "cannot be written: %s", strerror(bad));
+}
+
+static int copy_file(const char *from, const char *to, struct wf_err *err)
+{
+    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "we") : NULL;
+    int code = in && out ? 0 : errno;
+    char buf[8192];
+    size_t n;
+
+    while (!code && (n = fread(buf, 1, sizeof(buf), in)))
+        if (fwrite(buf, 1, n, out) != n)
+            code = errno ? errno : EIO;
+    if (in && ferror(in) && !code)
+        code = EIO;
+    if (in)
+        fclose(in);
+    if (out && fclose(out) && !code)
+        code = errno;
+    return code ? wf_err_at(err, code, to, 0, 0, "%s cannot be copied here: %s", from,
+                            strerror(code))
+                : 0;
+}
+
+/* "profiles/0-rxe.yaml": by its place in the order, and a name for people. */
+static const char *profile_name(const struct wf_scenario *scen, uint32_t i, char *buf, size_t len)
+{
+    const char *name = scen->profiles[i], *slash = strrchr(name, '/');
+
+    name = slash ? slash + 1 : name;
+    snprintf(buf, len, "profiles/%02u-%.*s.yaml", i, (int)strcspn(name, "."), name);
+    return buf;
+}
+
+static int copy_scenario(const struct wf_record *r, const struct wf_scenario *scen,
+                         struct wf_err *err)
+{
+    char path[PATH_MAX + NAME_LEN], name[NAME_LEN];
+    int rc = copy_file(scen->path, in_part(r, WF_BUNDLE_SCEN, path, sizeof(path)), err);
+
+    if (!rc && scen->n_profiles && mkdir(in_part(r, "profiles", path, sizeof(path)), 0755))
+        rc = wf_err_at(err, errno, path, 0, 0, "cannot be made: %s", strerror(errno));
+    for (uint32_t i = 0; i < scen->n_profiles && !rc; i++)
+        rc = copy_file(scen->profile_roots[i]->file,
+                       in_part(r, profile_name(scen, i, name, sizeof(name)), path, sizeof(path)),
+                       err);
+    return rc;
+}
+
+static void remove_part(struct wf_record *r)
+{
+    static const char *const all[] = {WF_BUNDLE_HEAD, WF_BUNDLE_SCEN, WF_BUNDLE_SUMMARY,
+                                      WF_BUNDLE_LOG};
+    const json_t *name;
+    char path[PATH_MAX + NAME_LEN];
+    size_t i;
+
+    if (!r->made)
+        return;
+    for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        unlink(in_part(r, all[i], path, sizeof(path)));
+    json_array_foreach (json_object_get(r->head, "profiles"), i, name)
+        unlink(in_part(r, json_string_value(name), path, sizeof(path)));
+    rmdir(in_part(r, "profiles", path, sizeof(path)));
+    rmdir(r->part);
+    r->made = false;
+}
+
+/* --- its head --------------------------------------------------------------------------------- */
+
+static json_t *number(uint64_t v)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, v);
+    return v < 1ull << 53 ? json_integer((json_int_t)v) : json_string(text);
+}
+
+static json_t *now_text(void)
+{
+    time_t t = wf_epoch_s();
+    struct tm tm;
+    char text[32];
+
+    gmtime_r(&t, &tm);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return json_string(text);
+}
+
+static json_t *make_head(const struct wf_record_conf *conf, const struct wf_scenario *scen)
+{
+    json_t *j = json_object(), *sets = json_array(), *profiles = json_array(), *m;
+    char name[NAME_LEN];
+
+    for (size_t i = 0; conf->sets && i < conf->sets->n; i++)
+        json_array_append_new(sets, json_string(conf->sets->items[i]));
+    for (uint32_t i = 0; i < scen->n_profiles; i++)
+        json_array_append_new(profiles, json_string(profile_name(scen, i, name, sizeof(name))));
+    m = wf_manifest_json(&(struct wf_manifest){scen, conf->command, NULL, scen->desc.seed});
+    json_object_set_new(m, "dpdk", json_string(rte_version()));
+    json_object_set_new(j, "schema", json_string(WF_BUNDLE_SCHEMA));
+    json_object_set_new(j, "name", json_string(scen->opts.name));
+    json_object_set_new(j, "state", json_string("running"));
+    json_object_set_new(j, "incomplete_because", json_array());
+    json_object_set_new(j, "began", now_text());
+    json_object_set_new(j, "version", json_string(wf_version()));
+    json_object_set_new(j, "live", json_boolean(conf->live));
+    json_object_set_new(j, "seed", number(scen->desc.seed));
+    json_object_set_new(j, "set", sets);
+    json_object_set_new(j, "profiles", profiles);
+    json_object_set_new(j, "time_scale", number(scen->desc.time_scale));
+    json_object_set_new(j, "payload", json_string(conf->cut ? "cut" : "whole"));
+    json_object_set_new(j, "captures", json_array());
+    json_object_set_new(j, "manifest", m);
+    return j;
+}
+
+static int make_part(struct wf_record *r, struct wf_err *err)
+{
+    if (snprintf(r->part, sizeof(r->part), "%s.part", r->path) >= (int)sizeof(r->part))
+        return wf_err_set(err, ENAMETOOLONG, "--record: the path is too long");
+    if (!mkdir(r->part, 0755)) {
+        r->made = true;
+        return 0;
+    }
+    if (errno == EEXIST)
+        return wf_err_set(err, EEXIST,
+                          "--record: %s is there already: another run records, or one was killed. "
+                          "'weft run %s' repeats what it recorded; else remove it",
+                          r->part, r->part);
+    return wf_err_set(err, errno, "--record: %s cannot be made: %s", r->part, strerror(errno));
+}
+
+int wf_record_begin(struct wf_record *r, const struct wf_record_conf *conf,
+                    const struct wf_scenario *scen, struct wf_err *err)
+{
+    struct stat st;
+    int rc;
+
+    *r = (struct wf_record){.path = conf->path, .cut = conf->cut};
+    if (!strcmp(scen->path, "stdin"))
+        return wf_err_set(err, EINVAL,
+                          "--record: a scenario from the standard input cannot be "
+                          "put into a bundle; give it as a file");
+    if (scen->opts.repeat.seeds > 1)
+        return wf_err_set(err, EINVAL, "--record records one run, the scenario asks for %u seeds",
+                          scen->opts.repeat.seeds);
+    if (!stat(r->path, &st) && !S_ISREG(st.st_mode))
+        return wf_err_set(err, EEXIST, "--record: '%s' exists and is no plain file", r->path);
+    rc = make_part(r, err);
+    if (rc)
+        return rc;
+    r->head = make_head(conf, scen);
+    rc = copy_scenario(r, scen, err);
+    if (!rc)
+        rc = write_json(r, WF_BUNDLE_HEAD, r->head, err);
+    if (rc) {
+        remove_part(r);
+        json_decref(r->head);
+        r->head = NULL;
+    }
+    return rc;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+int wf_record_start(struct wf_record *r, struct wf_edges *es, const struct wf_scenario *scen,
+                    bool endless, struct wf_err *err)
+{
+    const char *names[WF_EDGES_MAX];
+    char path[PATH_MAX + NAME_LEN], comment[8192];
+    const struct wf_manifest m = {
+        scen, json_string_value(json_object_get(json_object_get(r->head, "manifest"), "command")),
+        NULL, scen->desc.seed};
+    struct wf_ingress_log_conf conf = {
+        .edges = names, .n_edges = es->n, .epoch_s = wf_epoch_s(), .cut = r->cut};
+    int rc;
+
+    for (uint32_t i = 0; i < es->n; i++)
+        names[i] = es->edges[i]->node.name;
+    conf.comment = wf_manifest_text(&m, comment, sizeof(comment));
+    rc = wf_ingress_log_create(&r->log, in_part(r, WF_BUNDLE_LOG, path, sizeof(path)), &conf, err);
+    if (rc)
+        return rc;
+    es->log = wf_ingress_log_sink(r->log);
+    json_object_set_new(r->head, "endless", json_boolean(endless));
+    return write_json(r, WF_BUNDLE_HEAD, r->head, err);
+}
+
+static void incomplete(struct wf_record *r, const char *why)
+{
+    r->failed = true;
+    json_array_append_new(json_object_get(r->head, "incomplete_because"), json_string(why));
+}
+
+bool wf_record_take_error(struct wf_record *r, struct wf_err *err)
+{
+    if (!r->log || !wf_ingress_log_take_error(r->log, err))
+        return false;
+    incomplete(r, err->msg);
+    return true;
+}
+
+static void keep_captures(struct wf_record *r, const struct wf_report *rep)
+{
+    json_t *list = json_object_get(r->head, "captures");
+
+    for (size_t i = 0; rep->files && rep->files[i]; i++)
+        json_array_append_new(list, json_string(rep->files[i]));
+}
+
+void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_report *rep,
+                   const json_t *summary)
+{
+    uint64_t end_ps = wf_fabric_now_ps(rep->f);
+    struct wf_err err;
+
+    es->log = NULL;
+    if (wf_ingress_log_close(r->log, end_ps, &r->sum, &err))
+        incomplete(r, err.msg);
+    r->log = NULL;
+    if (r->sum.lost) {
+        wf_err_set(&err, EIO,
+                   "%" PRIu64 " of %" PRIu64 " stimuli are missing: the disk did not "
+                   "keep up",
+                   r->sum.lost, r->sum.stimuli);
+        incomplete(r, err.msg);
+    }
+    keep_captures(r, rep);
+    json_object_set(r->head, "end", json_object_get(summary, "end"));
+    json_object_set(r->head, "digest", json_object_get(summary, "digest"));
+    json_object_set_new(r->head, "stopped", json_boolean(rep->end == WF_RUN_STOPPED));
+    json_object_set_new(r->head, "end_ps", number(end_ps));
+    json_object_set_new(r->head, "stimuli", number(r->sum.stimuli));
+    json_object_set_new(r->head, "frames", number(r->sum.frames));
+    json_object_set_new(r->head, "lost", number(r->sum.lost));
+    if (write_json(r, WF_BUNDLE_SUMMARY, summary, &err))
+        incomplete(r, err.msg);
+    json_object_set_new(r->head, "state", json_string(r->failed ? "incomplete" : "complete"));
+}
+
+/* --- the bundle ------------------------------------------------------------------------------- */
+
+struct files {
+    struct wf_bundle_file list[FILES_MAX];
+    char names[FILES_MAX][PATH_MAX], paths[FILES_MAX][PATH_MAX + NAME_LEN];
+    size_t n;
+};
+
+static void add_file(struct files *fs, const char *name, const char *path)
+{
+    struct stat st;
+
+    if (fs->n == FILES_MAX || stat(path, &st) || !S_ISREG(st.st_mode))
+        return; /* a capture into a pipe, for example */
+    snprintf(fs->names[fs->n], sizeof(fs->names[0]), "%s", name);
+    snprintf(fs->paths[fs->n], sizeof(fs->paths[0]), "%s", path);
+    fs->list[fs->n] = (struct wf_bundle_file){fs->names[fs->n], fs->paths[fs->n]};
+    fs->n++;
+}
+
+static void add_part(const struct wf_record *r, struct files *fs, const char *name)
+{
+    char path[PATH_MAX + NAME_LEN];
+
+    add_file(fs, name, in_part(r, name, path, sizeof(path)));
+}
+
+/* In the order in which a reader needs them. */
+static void list_files(const struct wf_record *r, struct files *fs)
+{
+    const json_t *v;
+    size_t i;
+
+    add_part(r, fs, WF_BUNDLE_HEAD);
+    add_part(r, fs, WF_BUNDLE_SCEN);
+    json_array_foreach (json_object_get(r->head, "profiles"), i, v)
+        add_part(r, fs, json_string_value(v));
+    add_part(r, fs, WF_BUNDLE_SUMMARY);
+    add_part(r, fs, WF_BUNDLE_LOG);
+    json_array_foreach (json_object_get(r->head, "captures"), i, v) {
+        const char *path = json_string_value(v), *slash = strrchr(path, '/');
+        char name[PATH_MAX];
+
+        snprintf(name, sizeof(name), "captures/%02zu-%s", i, slash ? slash + 1 : path);
+        add_file(fs, name, path);
+    }
+}
+
+/* The archive's folder: FILE's name up to its first dot. */
+static int pack(const struct wf_record *r, struct wf_err *err)
+{
+    const char *slash = strrchr(r->path, '/'), *base = slash ? slash + 1 : r->path;
+    struct files *fs = calloc(1, sizeof(*fs));
+    char top[NAME_LEN];
+    int rc;
+
+    if (!fs)
+        return wf_err_set(err, ENOMEM, "no memory for a bundle");
+    snprintf(top, sizeof(top), "%.*s", (int)strcspn(base, "."), base);
+    list_files(r, fs);
+    rc = wf_bundle_pack(r->path, top[0] ? top : "bundle", fs->list, fs->n, err);
+    free(fs);
+    return rc;
+}
+
+static void tell(const struct wf_record *r, FILE *say)
+{
+    const json_t *why;
+    size_t i;
+
+    fprintf(say, "recording: %s, %" PRIu64 " stimuli, %" PRIu64 " of them frames%s\n", r->path,
+            r->sum.stimuli, r->sum.frames, r->cut ? ", payload cut" : "");
+    json_array_foreach (json_object_get(r->head, "incomplete_because"), i, why)
+        fprintf(say, "recording: INCOMPLETE, it cannot be repeated to its end: %s\n",
+                json_string_value(why));
+}
+
+int wf_record_finish(struct wf_record *r, FILE *say, struct wf_err *err)
+{
+    bool ended = json_object_get(r->head, "end_ps") != NULL;
+    int rc = 0;
+
+    if (!r->head)
+        return 0;
+    wf_ingress_log_close(r->log, 0, NULL, NULL);
+    r->log = NULL;
+    if (ended)
+        rc = write_json(r, WF_BUNDLE_HEAD, r->head, err);
+    if (ended && !rc)
+        rc = pack(r, err);
+    if (rc)
+        fprintf(stderr, "weft: its parts are in %s, and 'weft run %s' repeats them\n", r->part,
+                r->part);
+    if (!rc)
+        remove_part(r);
+    if (ended && !rc && say)
+        tell(r, say);
+    json_decref(r->head);
+    r->head = NULL;
+    return rc;
+}
