@@ -141,22 +141,20 @@ int wf_sweep_open(struct wf_sweep *s, struct wf_err *err)
 
 /* ---- children ---- */
 
-static void child(const struct wf_sweep *s, const struct wf_sweep_run *r, const char *dir,
-                  pid_t parent)
+static void child(struct wf_sweep *s, const struct wf_sweep_run *r, const char *dir, pid_t parent)
 {
     const char *argv[16 + 2 * WF_SWEEP_AXES_MAX] = {
         "weft", "run", "--quiet", "--no-capture", "--json", "result.json", "--seed"};
-    char seed[24], sets[WF_SWEEP_AXES_MAX][1024];
+    char seed[24];
     int n = 7, null, err;
     sigset_t none;
 
     snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
     argv[n++] = seed;
     for (size_t i = 0; i < s->n_axes; i++) {
-        snprintf(sets[i], sizeof(sets[i]), "%s=%s", s->axes[i].key,
-                 wf_sweep_value(s, r->setting, i));
         argv[n++] = "--set";
-        argv[n++] = sets[i];
+        argv[n++] =
+            wf_arena_printf(&s->arena, "%s=%s", s->axes[i].key, wf_sweep_value(s, r->setting, i));
     }
     argv[n++] = s->path;
     argv[n] = NULL;

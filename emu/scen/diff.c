@@ -332,7 +332,7 @@ static void compare(json_t *out, const char *name, json_t *a, json_t *b)
         json_object_set_new(change, "b", json_integer(0));
     else
         json_object_set(change, "b", b ? b : json_null());
-    if (numbers && x != 0)
+    if (numbers && x != 0 && strcmp(name, "seed"))
         json_object_set_new(change, "relative", json_real((y - x) / x));
     json_array_append_new(out, change);
 }

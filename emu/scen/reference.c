@@ -158,7 +158,15 @@ static const char intro[] =
     "found\n"
     "in `profiles/` beside the scenario or in `scenarios/profiles/`), then the scenario; among "
     "the\n"
-    "entries of a section that match, the later one wins, key by key.\n";
+    "entries of a section that match, the later one wins, key by key.\n\n"
+    "`--set KEY=VALUE` (run, check, replay, sweep) comes after all of these. KEY is the way to "
+    "the\n"
+    "value with dots between: `seed`, `topology.leaves`, `links.h0-*.rate`,\n"
+    "`switches.leaf*.queue.3.kmin`; an entry of a list by its name or its number from 0:\n"
+    "`workload.in.size`, `timeline.0.at`. VALUE is as in the file; one that begins with `[` or "
+    "`{`\n"
+    "is YAML. `expect` can't be set. Mistakes are told as in files, and `weft check --explain`\n"
+    "names `--set` as the origin.\n";
 
 static const char expectations[] =
     "\n## expect\n\n"

@@ -10,6 +10,11 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ET
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 WEFT = os.environ["WEFT"]
 SOURCE = os.environ["WEFT_SOURCE"]
 INCAST = os.path.join(SOURCE, "scenarios", "incast.yaml")
@@ -158,10 +163,21 @@ class Manifest(unittest.TestCase):
                               os.path.join(SOURCE, "scenarios", "replay.yaml"))
         self.assertEqual(code, 0, err)
         result = json.loads(out)
+        if jsonschema is not None:
+            with open(os.path.join(SOURCE, "docs", "schema", "weft.replay.1.json"),
+                      encoding="utf-8") as f:
+                schema = json.load(f)
+            jsonschema.validate(result, schema)
+            for spoil in ({"digest": "x"}, {"manifest": {}}, {"replay": {**result["replay"],
+                                                                         "flows": [{"flow": "x"}]}}):
+                with self.assertRaises(jsonschema.ValidationError):
+                    jsonschema.validate({**result, **spoil}, schema)
         self.assertEqual(result["manifest"]["digest"], result["digest"])
         self.assertEqual(len(result["manifest"]["scenario_sha256"]), 64)
         self.assertIn("--set links.*.delay=1us", result["manifest"]["command"])
 
 
 if __name__ == "__main__":
+    if jsonschema is None:
+        print("python3-jsonschema is not installed: JSON is not compared with its schema")
     sys.exit(unittest.main())
