@@ -19,6 +19,7 @@
 #include "sim/clock.h"
 
 #define DOWN_LIMIT_MS 15000
+#define PACK_LIMIT_S  600
 
 static const char help[] =
     "usage: weft lab up [options] SCENARIO\n"
@@ -39,6 +40,11 @@ static const char help[] =
     "  --packages A,B      more Debian packages for the guests, such as openmpi-bin\n"
     "  --memory SIZE       memory of each guest, such as 1GiB\n"
     "  --accel KIND        auto, kvm or tcg\n"
+    "  --record FILE       what came from outside, the scenario, the result and the captures as "
+    "one\n"
+    "                      file, which 'weft run FILE' repeats in virtual time; ready after "
+    "'down'\n"
+    "  --payload cut       record no payload bytes\n"
     "  --foreground        stay, and end with Ctrl-C\n\n"
     "Commands run on the hosts with 'weft exec'. The scenario's lab: section sets the same "
     "things;\n"
@@ -58,8 +64,9 @@ static int up_option(struct wf_lab_up_args *a, char **argv)
     const struct {
         const char *name, **to;
     } options[] = {
-        {"-i", &a->instance},         {"--share", &a->share},   {"--kernel", &a->kernel},
-        {"--packages", &a->packages}, {"--memory", &a->memory}, {"--accel", &a->accel},
+        {"-i", &a->instance},         {"--share", &a->share},     {"--kernel", &a->kernel},
+        {"--packages", &a->packages}, {"--memory", &a->memory},   {"--accel", &a->accel},
+        {"--record", &a->record},     {"--payload", &a->payload},
     };
 
     if (!strcmp(argv[0], "--foreground")) {
@@ -102,6 +109,20 @@ static bool wait_dead(const struct wf_instance *in, int ms)
     for (; ms > 0 && wf_instance_alive(in); ms -= 20)
         poll(NULL, 0, 20);
     return !wf_instance_alive(in);
+}
+
+/* A long recording takes its time to become one file. */
+static bool wait_packed(const struct wf_instance *in)
+{
+    char path[300];
+
+    for (int s = 0; s < PACK_LIMIT_S; s++) {
+        if (access(wf_instance_path(in, WF_LAB_PACK, path, sizeof(path)), F_OK))
+            return wait_dead(in, 1000);
+        if (wait_dead(in, 1000))
+            return true;
+    }
+    return false;
 }
 
 /* Take away what a dead instance has left; the one way to do it, for up too. */
@@ -155,7 +176,7 @@ static int end(struct wf_client *c, const struct wf_instance *in)
         lseek(log, 0, SEEK_END);
     wf_client_ask(c, "stop", NULL);
     json_decref(wf_client_next(c, &err));
-    if (!wait_dead(in, DOWN_LIMIT_MS) && pid > 1) {
+    if (!wait_dead(in, DOWN_LIMIT_MS) && !wait_packed(in) && pid > 1) {
         fprintf(stderr, "weft lab: process %d does not end: killing it\n", (int)pid);
         kill(pid, SIGKILL);
         wait_dead(in, 2000);

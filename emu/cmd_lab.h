@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cmd_record.h"
 #include "ctl/instance.h"
 #include "lab/config.h"
 #include "lab/lab.h"
@@ -14,10 +15,11 @@
 #define WF_LAB_LOG  "log"          /* what the background process says */
 #define WF_LAB_EXIT "exit status " /* its last line, unless it is 0 */
 #define WF_LAB_UNDO "undo"         /* how its namespaces are taken away */
+#define WF_LAB_PACK "packing"      /* is there while a recording becomes one file */
 
 /* As given on the command line, NULL: not given. */
 struct wf_lab_up_args {
-    const char *scenario, *instance, *share, *kernel, *packages, *memory, *accel;
+    const char *scenario, *instance, *share, *kernel, *packages, *memory, *accel, *record, *payload;
     bool foreground;
 };
 
@@ -30,7 +32,9 @@ struct wf_lab_setup {
     struct wf_image image;
     struct wf_lab_plan plan;
     char share[512]; /* "": none */
-    int tell_fd;     /* where progress goes, see wf_lab_tell; -1: standard error */
+    struct wf_record record;
+    bool records;
+    int tell_fd; /* where progress goes, see wf_lab_tell; -1: standard error */
 };
 
 /* Bring a lab up; the exit code. */

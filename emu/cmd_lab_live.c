@@ -85,7 +85,6 @@ static int join(struct live *l, struct wf_err *err)
     struct wf_run *loop = &l->session.loop;
     int rc;
 
-    loop->open_ended = true;
     l->poller.poll = poll_lab;
     l->poller.next = loop->pollers;
     loop->pollers = &l->poller;
@@ -126,6 +125,32 @@ static int start(struct live *l, struct wf_err *err)
     return join(l, err);
 }
 
+static void record_end(struct live *l, enum wf_run_end how, struct wf_report *rep)
+{
+    json_t *summary = wf_report_json(rep);
+
+    wf_record_end(&l->s->record, &l->session.edges, rep, how == WF_RUN_STOPPED, summary);
+    json_decref(summary);
+}
+
+/* The captures are closed: the recording becomes one file. */
+static void record_finish(struct live *l)
+{
+    bool failed = l->s->record.failed;
+    struct wf_err err;
+    char path[300];
+    FILE *mark = fopen(wf_instance_path(&l->s->in, WF_LAB_PACK, path, sizeof(path)), "we");
+
+    if (mark)
+        fclose(mark);
+    if (wf_record_finish(&l->s->record, stdout, &err)) {
+        wf_cmd_fail("lab", WF_EXIT_ENVIRONMENT, &err);
+        failed = true;
+    }
+    if (failed && !l->exit_code)
+        l->exit_code = WF_EXIT_ENVIRONMENT;
+}
+
 /* What the fabric has to say at the end: `weft lab down` prints it. */
 static int report(struct live *l, enum wf_run_end how, uint64_t wall_ns)
 {
@@ -141,6 +166,8 @@ static int report(struct live *l, enum wf_run_end how, uint64_t wall_ns)
 
     wf_report_end(&rep);
     wf_session_list_captures(&l->session, &rep);
+    if (l->s->records)
+        record_end(l, how, &rep);
     wf_report_text(&rep, stdout);
     rc = rep.broken               ? WF_EXIT_INVARIANT
          : wf_report_failed(&rep) ? WF_EXIT_EXPECTATION
@@ -157,6 +184,8 @@ static void stop(struct live *l)
     wf_session_close(&l->session);
     wf_cmd_eal_end();
     wf_lab_netns_down(wf_instance_path(&l->s->in, WF_LAB_UNDO, undo, sizeof(undo)));
+    if (l->s->records)
+        record_finish(l);
     wf_instance_remove(&l->s->in);
 }
 
@@ -169,8 +198,12 @@ int wf_lab_live(struct wf_lab_setup *s)
     if (!l)
         return WF_EXIT_ENVIRONMENT;
     l->s = s;
-    l->session =
-        (struct wf_session){.command = "lab", .scen = &s->scen, .live = true, .instance = &s->in};
+    l->session = (struct wf_session){.command = "lab",
+                                     .scen = &s->scen,
+                                     .live = true,
+                                     .endless = true,
+                                     .record = s->records ? &s->record : NULL,
+                                     .instance = &s->in};
     wf_cmd_catch_signals();
     if (start(l, &err)) {
         wf_lab_tell(s, 'e', "%s", err.msg);

@@ -111,7 +111,9 @@ static int load(struct wf_lab_setup *s, const struct wf_lab_up_args *a)
     wf_diags_print(&s->scen.diags, stderr);
     if (rc)
         return WF_EXIT_USAGE;
-    if (take_options(s, a, &err) || take_share(s, &err))
+    if (a->payload && strcmp(a->payload, "cut") && strcmp(a->payload, "whole"))
+        rc = wf_err_set(&err, EINVAL, "--payload '%s': expected cut or whole", a->payload);
+    if (rc || take_options(s, a, &err) || take_share(s, &err))
         return wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
     return 0;
 }
@@ -131,6 +133,22 @@ static int claim(struct wf_lab_setup *s, const struct wf_lab_up_args *a)
         return wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
     }
     return 0;
+}
+
+/* Before the fork, so that whoever started it hears what is wrong. */
+static int begin_record(struct wf_lab_setup *s, const struct wf_lab_up_args *a)
+{
+    const struct wf_record_conf conf = {.path = a->record,
+                                        .cut = a->payload && !strcmp(a->payload, "cut"),
+                                        .live = true,
+                                        .command = "weft lab up"};
+    struct wf_err err;
+
+    s->records = a->record != NULL;
+    if (!s->records || !wf_record_begin(&s->record, &conf, &s->scen, &err))
+        return 0;
+    wf_instance_remove(&s->in);
+    return wf_cmd_fail("lab", WF_EXIT_ENVIRONMENT, &err);
 }
 
 static bool has_guests(const struct wf_scenario *scen, bool *hosts)
@@ -314,6 +332,8 @@ int wf_lab_up(const struct wf_lab_up_args *args)
         rc = provide(s);
     if (!rc)
         rc = claim(s, args);
+    if (!rc)
+        rc = begin_record(s, args);
     if (!rc) {
         wf_cmd_catch_signals();
         rc = args->foreground ? wf_lab_live(s) : run_background(s, start_ns);

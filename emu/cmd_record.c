@@ -257,7 +257,7 @@ static void keep_captures(struct wf_record *r, const struct wf_report *rep)
 }
 
 void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_report *rep,
-                   const json_t *summary)
+                   bool stopped, const json_t *summary)
 {
     uint64_t end_ps = wf_fabric_now_ps(rep->f);
     struct wf_err err;
@@ -276,7 +276,7 @@ void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_rep
     keep_captures(r, rep);
     json_object_set(r->head, "end", json_object_get(summary, "end"));
     json_object_set(r->head, "digest", json_object_get(summary, "digest"));
-    json_object_set_new(r->head, "stopped", json_boolean(rep->end == WF_RUN_STOPPED));
+    json_object_set_new(r->head, "stopped", json_boolean(stopped));
     json_object_set_new(r->head, "end_ps", number(end_ps));
     json_object_set_new(r->head, "stimuli", number(r->sum.stimuli));
     json_object_set_new(r->head, "frames", number(r->sum.frames));

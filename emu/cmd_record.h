@@ -47,9 +47,10 @@ int wf_record_start(struct wf_record *r, struct wf_edges *es, const struct wf_sc
                     bool endless, struct wf_err *err);
 /* The file has failed, once. */
 bool wf_record_take_error(struct wf_record *r, struct wf_err *err);
-/* The run has ended: no stimulus comes any more. `summary` is weft.run/1. */
+/* The run has ended: no stimulus comes any more. `summary` is weft.run/1; stopped: the run did not
+ * end by itself. */
 void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_report *rep,
-                   const json_t *summary);
+                   bool stopped, const json_t *summary);
 /* Captures are closed: make the bundle, take the folder away, say so to `say` (NULL: nobody).
  * Without an end only the folder goes. Free in either case. -errno and *err when there is no
  * bundle; the folder then stays. */

@@ -246,7 +246,7 @@ static int tell(const struct options *o, struct wf_session *s, struct wf_report 
         json_object_set_new(j, "repeat", wf_repeat_json(s->repeat));
     }
     if (s->record)
-        wf_record_end(s->record, &s->edges, rep, j);
+        wf_record_end(s->record, &s->edges, rep, rep->end == WF_RUN_STOPPED, j);
     if (o->json)
         json_array_append(all, j);
     json_decref(j);

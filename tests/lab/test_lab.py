@@ -7,6 +7,7 @@ spines. Every lab is taken down and nothing may be left of it: no process, socke
 
 77 when there is no QEMU or no image can be built here.
 """
+import json
 import os
 import re
 import shutil
@@ -332,6 +333,78 @@ def xoff_from_a_namespace():
     check(len(others) > 50, f'{len(others)} frames of priority 0 in {silence} s')
 
 
+def guest_process(host):
+    found = [p for p in processes(f'{host}.vhost') if 'qemu' in os.readlink(f'/proc/{p}/exe')]
+    check(len(found) == 1, f'processes of guest {host}: {found}')
+    return found[0]
+
+
+INCIDENT = """weft: 1
+name: incident
+topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 1}
+links:
+  "*": {rate: 1Gbps, delay: 1us}
+  "leaf*-spine*": {rate: 100Mbps}
+switches:
+  "*":
+    pg: {3: {lossless: true, xoff: 60kB, xon: 40kB}}
+    queue: {3: {ecn: true, kmin: 20kB, kmax: 60kB, pmax: 50%}}
+hosts:
+  "*": {mtu: 4200, attach: {type: vhost_user, pfc: backpressure, fifo: 32}}
+capture:
+  - {at: "leaf1:p0", file: incident.pcapng}
+"""
+
+
+def recorded():
+    """An incident: congestion, a receiver that stands still for a second, faults, a link that
+    flaps. Handed on as one file, it repeats to the bit, however often, on one lcore and on two."""
+    path = os.path.join(ROOT, 'incident.yaml')
+    with open(path, 'w', encoding='ascii') as f:
+        f.write(INCIDENT)
+    weft('lab', 'up', '--record', 'incident.tar.zst', '--payload', 'cut', path)
+    try:
+        command = ['ib_write_bw', '-d', 'rxe0', '-F', '--tclass=106', '-u', '18', '-n', '200', '-q', '4']
+        with subprocess.Popen([WEFT, 'exec', '-t', '90s', 'h1', '--', *command, ':::', 'h0', '--',
+                               *command, 'h1'], cwd=ROOT, env=ENV, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as load:
+            for _ in range(200):
+                hosts = json.loads(weft('show', 'edges', '--json'))['rows']
+                if {h['name']: h for h in hosts}['h0']['in_frames'] > 500:
+                    break
+                time.sleep(0.05)
+            weft('inject', 'drop', '--at', 'leaf1:p0', '--every', '50', '--count', '4')
+            weft('inject', 'ce', '--at', 'leaf0:p0', '--class', 'any', '--count', '10')
+            guest = guest_process('h1')
+            os.kill(guest, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(guest, signal.SIGCONT)
+            weft('inject', 'pfc', '--at', 'leaf0:p0', '--priority', '3')
+            for spine in '01':
+                link = f'leaf0:p{1 + int(spine)}-spine{spine}:p0'
+                weft('inject', 'down', link)
+                time.sleep(0.1)
+                weft('inject', 'up', link)
+            weft('inject', 'rate', 'leaf0:p1-spine0:p0', '50Mbps')
+            out = load.communicate(timeout=90)[0]
+        check(re.search(r'^h0\|\s+65536\s', out, re.M), out)
+    finally:
+        summary = weft('lab', 'down')
+    check('recording: incident.tar.zst, ' in summary and 'INCOMPLETE' not in summary, summary)
+    check(not os.path.exists(os.path.join(ROOT, 'incident.tar.zst.part')), 'parts are left')
+    os.remove(path)
+    for lcores in ('1', '2'):
+        for _ in range(3):
+            out = weft('run', '--json', '-', 'incident.tar.zst')
+            result = json.loads(out)
+            check(result['repeat']['equal'] and result['repeat']['complete'], out)
+            check(result['digest'] in summary, f'{result["digest"]}\n{summary}')
+    hosts = {h['name']: h for h in result['hosts']}
+    check(hosts['h1']['stall_events'] > 0 and hosts['h0']['backpressure_ps'] > 0, str(hosts))
+    check(hosts['h0']['icrc_ok_packets'] > 1000 and hosts['h0']['icrc_bad_packets'] == 0,
+          str(hosts))
+
+
 def wrong_use():
     path = scenario('none', '  "*": {mtu: 1500}')
     check('no host is a guest' in weft('lab', 'up', path, status=2), 'no guests')
@@ -377,7 +450,7 @@ def killed():
     check('had died' in weft('lab', 'down', '-i', 'two'), 'down')
 
 
-TESTS = [wrong_use, two_guests, slow_spine, loss, four_in_one_guest, namespaces,
+TESTS = [wrong_use, two_guests, recorded, slow_spine, loss, four_in_one_guest, namespaces,
          xoff_from_a_namespace, interrupted, killed]
 
 
