@@ -27,6 +27,13 @@ static inline void wf_digest_add(struct wf_digest *d, uint64_t a, uint64_t b)
     d->h = wf_mix(d->h + 0x9e3779b97f4a7c15ull, wf_mix(a, b));
 }
 
+/* wf_hash_bytes in steps, for a beginning that is hashed once and has many ends: begin with the
+ * whole length, then pieces, all but the last of a multiple of 8 bytes. */
+static inline uint64_t wf_hash_begin(uint64_t seed, size_t len)
+{
+    return wf_mix(seed, len);
+}
+uint64_t wf_hash_more(uint64_t h, const void *p, size_t len);
 /* Hash of bytes, the same on every machine (little-endian words); len may be 0. */
 uint64_t wf_hash_bytes(const void *p, size_t len, uint64_t seed);
 /* "wf1:" and 16 hex digits; buf holds at least 21 bytes. Returns buf. */

@@ -28,7 +28,8 @@ static enum wf_reason check_ip(const struct wf_host *h, const struct wf_pkt *pkt
     if (p->flags & WF_P_IP4 ? !has_ip(&h->cfg.ip, b + p->l3_off + 16, 4)
                             : !has_ip(&h->cfg.ip6, wf_parsed_dst6(b, p), 16))
         return WF_DROP_NOT_FOR_US;
-    if (p->flags & WF_P_IP4 && !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), p))
+    if (p->flags & WF_P_IP4 && !(pkt->flags & WF_PKT_IP_OK) &&
+        !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), p))
         return WF_DROP_IP_CHECKSUM;
     if (!(p->flags & WF_P_BTH) || p->flags & WF_P_ROCE_SHORT)
         return WF_DROP_MALFORMED;

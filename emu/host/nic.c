@@ -136,7 +136,6 @@ static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
     struct wf_net *net = nq->host->node.net;
     struct wf_pkt *pkt = wf_pkt_new(net, WF_HDR_ROOM);
     struct wf_roce *f = &nq->frame;
-    uint32_t len;
 
     if (!pkt)
         return; /* the run has failed already: emulator_out_of_buffers */
@@ -145,12 +144,9 @@ static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
     f->payload_len = out->payload_len;
     f->ecn = ecn;
     f->ip_id++;
-    len = wf_roce_hdr_build(wf_pkt_hdr_rw(pkt), WF_HDR_ROOM, f);
-    WF_ASSERT(len);
-    wf_pkt_trim(pkt, len);
-    pkt->frame_len = wf_roce_frame_len(len, out->payload_len) + WF_FCS_LEN;
-    pkt->payload = WF_PAYLOAD_NONE;
-    WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
+    if (!wf_form_fits(&nq->form, f))
+        wf_form_make(&nq->form, f);
+    wf_form_fill(&nq->form, f, pkt);
     pkt->prio = pkt->queue = nq->prio;
     pkt->ready_ps = net->lc->now_ps;
     wf_pkt_generated(net, pkt);

@@ -7,8 +7,8 @@
 #define WEFT_HOST_NIC_H
 
 #include "base/prng.h"
+#include "host/form.h"
 #include "host/host.h"
-#include "wire/roce.h"
 #include "xport/qp.h"
 
 enum {
@@ -43,6 +43,7 @@ struct wf_nic_qp {
     struct wf_event timer;
     struct wf_txclock pace; /* rate 0: unpaced */
     struct wf_roce frame;   /* addresses and what else stays the same */
+    struct wf_form form;    /* of the last frame */
     struct wf_mr mr;
     uint64_t delay_max_ps, cnps;
 };

@@ -181,16 +181,6 @@ enum wf_reason wf_pkt_parse(struct wf_pkt *pkt)
     return why;
 }
 
-void wf_pkt_edited(struct wf_pkt *pkt)
-{
-    uint64_t w;
-
-    /* MACs, TTL, DSCP, ECN and PCP are all that a switch may change */
-    memcpy(&w, wf_pkt_bytes(pkt), sizeof(w));
-    pkt->hash = wf_mix(pkt->hash, w ^ ((uint64_t)pkt->p.ttl << 48 | (uint64_t)pkt->p.dscp << 40 |
-                                       (uint64_t)pkt->p.ecn << 32 | pkt->p.pcp));
-}
-
 void wf_pkt_answer(struct wf_net *net, struct wf_pkt *pkt, uint32_t caplen)
 {
     struct wf_pkt was = *pkt;

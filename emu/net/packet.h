@@ -14,6 +14,7 @@
 #include <rte_mbuf.h>
 
 #include "base/counter.h"
+#include "base/digest.h"
 #include "base/list.h"
 #include "base/reason.h"
 #include "sim/lcore.h"
@@ -41,6 +42,7 @@ enum wf_pkt_flag {
     WF_PKT_DAMAGED = 4,   /* FCS is wrong: the next receiver drops it */
     WF_PKT_ACCOUNTED = 8, /* the switch's buffer holds it */
     WF_PKT_REPLAYED = 16, /* read from a capture */
+    WF_PKT_IP_OK = 32,    /* its IPv4 checksum was right, and edits keep it so */
 };
 
 /*
@@ -68,6 +70,8 @@ struct wf_pkt {
     uint64_t enqueued_ps;  /* into the queue it is in or was last in */
     uint32_t flow_hash;    /* of addresses, protocol, ports: ECMP */
     uint32_t depth_bytes;  /* bytes ahead of it when it was enqueued */
+    uint32_t dst_host;     /* whom its IP destination is, + 1; 0: nobody has asked yet */
+    uint32_t dst_sw;       /* switch that this host hangs on */
     uint8_t payload;       /* enum wf_payload */
     bool malformed;        /* lengths contradict each other: fit for bridging only */
     bool full;             /* its buffer is of the pool of whole frames */
@@ -143,7 +147,15 @@ static inline uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt)
 {
     return pkt->data;
 }
-void wf_pkt_edited(struct wf_pkt *pkt);
+static inline void wf_pkt_edited(struct wf_pkt *pkt)
+{
+    uint64_t w;
+
+    /* MACs, TTL, DSCP, ECN and PCP are all that a switch may change */
+    memcpy(&w, pkt->data, sizeof(w));
+    pkt->hash = wf_mix(pkt->hash, w ^ ((uint64_t)pkt->p.ttl << 48 | (uint64_t)pkt->p.dscp << 40 |
+                                       (uint64_t)pkt->p.ecn << 32 | pkt->p.pcp));
+}
 /* Only the first len bytes of data are used. */
 static inline void wf_pkt_trim(struct wf_pkt *pkt, uint32_t len)
 {

@@ -28,8 +28,7 @@ struct wf_queue_cfg {
     int sched;       /* enum wf_queue_sched */
     uint32_t weight; /* DWRR */
     struct wf_ecn_cfg ecn;
-    int mark_at;          /* enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
-enum wf_mark_at */
+    int mark_at;          /* enum wf_mark_at */
     uint64_t limit_bytes; /* lossy packets beyond are dropped */
 };
 
@@ -57,7 +56,7 @@ void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg);
 
 /* A group's thresholds at a port once "auto" is resolved. frame_max: longest frame with FCS. */
 struct wf_pg_limits {
-    uint64_t xoff, xon, headroom;
+    uint64_t xoff, headroom, xon;
     uint64_t headroom_bound; /* least headroom that can't lose anything */
 };
 struct wf_link_cfg;

@@ -17,18 +17,22 @@ static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsign
     return &sw->graph->nodes[sw->sw].ports[port];
 }
 
-/* Its own port when the host hangs here, else ECMP by the flow's hash with this switch's salt. */
+/* ECMP by the flow's hash with this switch's salt; -1: no way. */
+static int port_towards(const struct wf_switch *sw, uint32_t dst_sw, uint32_t flow_hash)
+{
+    struct wf_hops h = wf_next_hops(sw->graph, sw->sw, dst_sw);
+    uint64_t mix;
+
+    if (h.n <= 1)
+        return h.n ? wf_hops_port(h, 0) : -1;
+    mix = wf_mix(flow_hash, sw->sw);
+    return wf_hops_port(h, h.n & (h.n - 1) ? mix % h.n : mix & (h.n - 1u));
+}
+
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
                         uint32_t flow_hash)
 {
-    struct wf_hops h;
-
-    if (dst->sw == sw->sw)
-        return dst->port;
-    h = wf_next_hops(sw->graph, sw->sw, dst->sw);
-    if (!h.n)
-        return -1;
-    return wf_hops_port(h, h.n == 1 ? 0 : wf_mix(flow_hash, sw->sw) % h.n);
+    return dst->sw == sw->sw ? dst->port : port_towards(sw, dst->sw, flow_hash);
 }
 
 static struct wf_port *towards(struct wf_switch *sw, const struct wf_host_addr *dst,
@@ -132,30 +136,52 @@ static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
     return h ? wf_switch_drop(v, WF_DROP_NOT_ROUTABLE) : wf_switch_flood(sw, v, false);
 }
 
-static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
+/* What the first router on its way finds out about a packet, and no other has to ask again: its
+ * checksum, and whose its destination is. A fabric's IP addresses never change. */
+static enum wf_reason resolve(struct wf_switch *sw, struct wf_pkt *pkt)
 {
-    struct wf_pkt *pkt = v->pkt;
     const uint8_t *b = wf_pkt_bytes(pkt);
     const struct wf_host_addr *h;
-    struct wf_port *out;
 
     if (!(pkt->p.flags & WF_P_IP))
-        return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
-    if (pkt->p.flags & WF_P_IP4 && !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), &pkt->p))
-        return wf_switch_drop(v, WF_DROP_IP_CHECKSUM);
+        return WF_DROP_NOT_ROUTABLE;
+    if (pkt->p.flags & WF_P_IP4 && !(pkt->flags & WF_PKT_IP_OK) &&
+        !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), &pkt->p))
+        return WF_DROP_IP_CHECKSUM;
     h = pkt->p.flags & WF_P_IP4 ? wf_addr_by_ip4(sw->addr, b + pkt->p.l3_off + 16)
                                 : wf_addr_by_ip6(sw->addr, wf_parsed_dst6(b, &pkt->p));
     if (!h)
-        return wf_switch_drop(v, WF_DROP_NO_ROUTE);
-    out = towards(sw, h, pkt);
-    if (!out)
-        return wf_switch_drop(v, WF_DROP_NO_ROUTE);
-    if (!wf_edit_dec_ttl(wf_pkt_hdr_rw(pkt), &pkt->p))
+        return WF_DROP_NO_ROUTE;
+    pkt->flags |= WF_PKT_IP_OK;
+    pkt->dst_host = (uint32_t)(h - sw->addr->hosts) + 1;
+    pkt->dst_sw = h->sw;
+    return WF_DROP_NONE;
+}
+
+static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
+{
+    struct wf_pkt *pkt = v->pkt;
+    const uint8_t *mac;
+    enum wf_reason why = pkt->dst_host ? WF_DROP_NONE : resolve(sw, pkt);
+
+    if (why)
+        return wf_switch_drop(v, why);
+    if (pkt->dst_sw == sw->sw) {
+        const struct wf_host_addr *h = &sw->addr->hosts[pkt->dst_host - 1];
+
+        v->out = &sw->node.ports[h->port];
+        mac = h->mac;
+    } else {
+        int port = port_towards(sw, pkt->dst_sw, pkt->flow_hash);
+
+        if (port < 0)
+            return wf_switch_drop(v, WF_DROP_NO_ROUTE);
+        v->out = &sw->node.ports[port]; /* back out of the port it came by is right for a router */
+        mac = v->out->peer_mac;
+    }
+    if (!wf_edit_route(wf_pkt_hdr_rw(pkt), &pkt->p, mac, sw->node.mac))
         return wf_switch_drop(v, WF_DROP_TTL);
-    wf_edit_set_macs(wf_pkt_hdr_rw(pkt), &pkt->p, h->sw == sw->sw ? h->mac : out->peer->node->mac,
-                     sw->node.mac);
     wf_pkt_edited(pkt);
-    v->out = out; /* back out of the port it came by is right for a router */
     return WF_NEXT;
 }
 

@@ -118,14 +118,12 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
         wf_pfc_xon(pkt->port, pg->prio);
 }
 
-void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
-                    enum wf_mark_at at)
+void wf_switch_mark_maybe(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt)
 {
-    const struct wf_queue_cfg *cfg = &sw->cfg.queue[pkt->queue];
     struct wf_queue *q = &out->q[pkt->queue];
 
-    if (!cfg->ecn.enable || cfg->mark_at != (int)at || pkt->p.ecn == WF_ECN_NOT_ECT ||
-        !wf_ecn_decide(&cfg->ecn, q->ctr[WF_QUEUE_BYTES], &sw->prng))
+    if (pkt->p.ecn == WF_ECN_NOT_ECT ||
+        !wf_ecn_decide(&sw->cfg.queue[pkt->queue].ecn, q->ctr[WF_QUEUE_BYTES], &sw->prng))
         return;
     if (!wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p))
         return; /* it was CE already */

@@ -24,19 +24,20 @@ static enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
 /* Traffic class by what the port trusts, then the maps: group, queue, and whom a pause stops. */
 static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
 {
-    const struct wf_switch_cfg *c = &sw->cfg;
-    const struct wf_parsed *p = &v->pkt->p;
     struct wf_pkt *pkt = v->pkt;
+    const struct wf_parsed *p = &pkt->p;
+    struct wf_lane l;
     uint64_t *ctr;
 
-    if (c->trust == WF_TRUST_DSCP && p->flags & WF_P_IP)
-        pkt->tc = c->dscp_to_tc[p->dscp & 63];
+    if (sw->cfg.trust == WF_TRUST_DSCP && p->flags & WF_P_IP)
+        l = sw->by_dscp[p->dscp & 63];
     else
-        pkt->tc = c->pcp_to_tc[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
-    pkt->pg = c->tc_to_pg[pkt->tc];
-    pkt->queue = c->tc_to_queue[pkt->tc];
-    pkt->prio = c->pg_to_pfc_priority[pkt->pg];
-    ctr = v->in->prio_ctr[pkt->prio];
+        l = sw->by_pcp[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
+    pkt->tc = l.tc;
+    pkt->pg = l.pg;
+    pkt->queue = l.queue;
+    pkt->prio = l.prio;
+    ctr = v->in->prio_ctr[l.prio];
     ctr[WF_PRIO_RX_FRAMES]++;
     ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
     return WF_NEXT;
@@ -46,7 +47,7 @@ static enum wf_step egress_mtu(struct wf_switch *sw, struct wf_visit *v)
 {
     uint32_t l3 = v->pkt->frame_len - WF_FCS_LEN - v->pkt->p.l3_off;
 
-    return l3 > v->out->link->cfg.mtu ? wf_switch_drop(v, WF_DROP_MTU) : WF_NEXT;
+    return l3 > v->out->mtu ? wf_switch_drop(v, WF_DROP_MTU) : WF_NEXT;
 }
 
 /* When the first bit may leave: the latency after it came in, and never so early that a faster
@@ -54,12 +55,15 @@ static enum wf_step egress_mtu(struct wf_switch *sw, struct wf_visit *v)
 static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
-    uint64_t now = wf_now(v->in);
-    uint64_t out_ps = wf_txclock_span(&v->out->tx, (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull);
-    uint64_t ready = now + sw->cfg.latency_ps, fed = pkt->last_bit_ps + sw->cfg.latency_ps;
+    uint64_t now = wf_now(v->in), ready = now + sw->cfg.latency_ps;
 
-    if (now < pkt->last_bit_ps && fed > out_ps && fed - out_ps > ready)
-        ready = fed - out_ps;
+    if (now < pkt->last_bit_ps) {
+        uint64_t fed = pkt->last_bit_ps + sw->cfg.latency_ps;
+        uint64_t out_ps = wf_txclock_span(&v->out->tx, (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull);
+
+        if (fed > out_ps && fed - out_ps > ready)
+            ready = fed - out_ps;
+    }
     pkt->ready_ps = ready;
     wf_switch_mark(sw, v->out, pkt, WF_MARK_ENQUEUE);
     wf_port_enqueue(v->out, pkt);

@@ -29,6 +29,27 @@ void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
                       &sw->pg[port->index][i].lim);
 }
 
+static struct wf_lane lane_of(const struct wf_switch_cfg *c, uint8_t tc)
+{
+    uint8_t pg = c->tc_to_pg[tc];
+
+    return (struct wf_lane){tc, pg, c->tc_to_queue[tc], c->pg_to_pfc_priority[pg]};
+}
+
+/* What the pipeline asks of the configuration for each packet, in the form in which it asks. */
+static void resolve_cfg(struct wf_switch *sw)
+{
+    const struct wf_switch_cfg *c = &sw->cfg;
+
+    for (unsigned i = 0; i < 64; i++)
+        sw->by_dscp[i] = lane_of(c, c->dscp_to_tc[i]);
+    for (unsigned i = 0; i < 8; i++)
+        sw->by_pcp[i] = lane_of(c, c->pcp_to_tc[i]);
+    for (unsigned i = 0; i < WF_QUEUES; i++)
+        if (c->queue[i].ecn.enable)
+            sw->marks[c->queue[i].mark_at] |= (uint8_t)(1u << i);
+}
+
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
 {
     struct wf_switch *sw = (struct wf_switch *)node;
@@ -37,6 +58,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     wf_prng_init(&sw->prng, node->net->seed, node->name);
     sw->pg = wf_arena_alloc_line(arena, sizeof(*sw->pg) * node->n_ports);
     sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
+    resolve_cfg(sw);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
 }

@@ -23,13 +23,18 @@ struct wf_blame {
 };
 
 struct wf_pg {
-    struct wf_pg_limits lim;
+    uint64_t ctr[WF_PG_CTRS];
     bool lossless, xoff;
     uint8_t prio;   /* whom to pause */
     uint8_t blamed; /* the pause that lasts now is this one's */
+    struct wf_pg_limits lim;
     uint64_t xoff_at_ps;
     struct wf_blame blame[WF_BLAMES];
-    uint64_t ctr[WF_PG_CTRS];
+} __attribute__((aligned(64)));
+
+/* What the maps make of a DSCP or PCP. */
+struct wf_lane {
+    uint8_t tc, pg, queue, prio;
 };
 
 /* A MAC address learned at an edge port (forwarding l2), besides those of the scenario. */
@@ -41,13 +46,15 @@ struct wf_fdb_entry {
 
 struct wf_switch {
     struct wf_node node; /* first */
-    struct wf_switch_cfg cfg;
-    uint32_t sw; /* index in the graph */
+    uint32_t sw;         /* index in the graph */
+    uint8_t marks[2];    /* by enum wf_mark_at: bit per queue that marks then */
     const struct wf_graph *graph;
     const struct wf_addr_table *addr;
-    struct wf_prng prng;
-    uint64_t used_bytes, used_max_bytes;
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
+    uint64_t used_bytes, used_max_bytes;
+    struct wf_switch_cfg cfg;
+    struct wf_lane by_dscp[64], by_pcp[8]; /* from cfg's maps */
+    struct wf_prng prng;
     struct wf_fdb_entry *fdb;
 };
 
@@ -83,7 +90,12 @@ enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
 void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up);
-void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
-                    enum wf_mark_at at);
+void wf_switch_mark_maybe(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt);
+static inline void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
+                                  enum wf_mark_at at)
+{
+    if (sw->marks[at] >> pkt->queue & 1)
+        wf_switch_mark_maybe(sw, out, pkt);
+}
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 
 /* Change one 16-bit word of an IPv4 header, and its checksum by the difference. */
-static void set_ip4_word(uint8_t *ip, uint32_t off, uint16_t to)
+static inline void set_ip4_word(uint8_t *ip, uint32_t off, uint16_t to)
 {
     uint16_t from = wf_ld16(ip + off);
 
@@ -41,7 +41,7 @@ bool wf_edit_set_dscp(uint8_t *frame, struct wf_parsed *p, uint8_t dscp)
     return true;
 }
 
-bool wf_edit_dec_ttl(uint8_t *frame, struct wf_parsed *p)
+static inline bool dec_ttl(uint8_t *frame, struct wf_parsed *p)
 {
     uint8_t *ip = frame + p->l3_off;
 
@@ -55,6 +55,11 @@ bool wf_edit_dec_ttl(uint8_t *frame, struct wf_parsed *p)
     return true;
 }
 
+bool wf_edit_dec_ttl(uint8_t *frame, struct wf_parsed *p)
+{
+    return dec_ttl(frame, p);
+}
+
 bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp)
 {
     if (!(p->flags & WF_P_VLAN))
@@ -64,13 +69,27 @@ bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp)
     return true;
 }
 
-void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
-                      const uint8_t src[6])
+static inline void set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
+                            const uint8_t src[6])
 {
     WF_ASSERT(p->flags & WF_P_ETH);
     memcpy(frame, dst, 6);
     memcpy(frame + 6, src, 6);
     p->flags = (p->flags & ~(uint32_t)WF_P_MAC_FLAGS) | wf_parse_mac_flags(dst);
+}
+
+void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
+                      const uint8_t src[6])
+{
+    set_macs(frame, p, dst, src);
+}
+
+bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6], const uint8_t src[6])
+{
+    if (!dec_ttl(frame, p))
+        return false;
+    set_macs(frame, p, dst, src);
+    return true;
 }
 
 uint16_t wf_ip4_checksum(const uint8_t *hdr, uint32_t len)

@@ -31,6 +31,8 @@ bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp);
 /* Also the multicast, broadcast and reserved flags. */
 void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
                       const uint8_t src[6]);
+/* What a router does: TTL down and both MACs. False, and nothing changed, as wf_edit_dec_ttl. */
+bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6], const uint8_t src[6]);
 
 /* The checksum that belongs into an IPv4 header of len bytes (20..60, a multiple of 4), whatever
  * stands there now; in host order. */

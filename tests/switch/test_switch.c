@@ -334,6 +334,46 @@ static void headroom_0_loses(void **state)
     wf_fabric_free(f);
 }
 
+/* Host 0 does not stop, port 1 is stopped: frames of 1,086 bytes fill group 3 of port 0. */
+static void fill(struct wf_fabric *f, uint32_t n)
+{
+    wf_pfc_of(&wft_probe(f, 0)->node.ports[0])->cfg.enable = false;
+    pfc_frame(f, 1, 1 << 3, 65535);
+    wft_run(f, 2 * US);
+    burst(f, 0, 1, 26, 1024, n);
+    wft_run(f, 100 * US);
+}
+
+/* XOFF is sent above the threshold and not at it; what fits into the headroom to the byte is kept,
+ * and one byte more is not. */
+static void thresholds_count_to_the_byte(void **state)
+{
+    enum { FRAME = 1086, XOFF = 10 * FRAME, KEPT = 30 };
+
+    for (uint32_t missing = 0; missing < 2; missing++) {
+        struct wf_fabric *f;
+        struct wf_switch *sw;
+
+        leaf_spine(1, 0, 2);
+        every_switch(lossless_3);
+        desc.switches[0].cfg.pg[3].xoff_bytes = XOFF;
+        desc.switches[0].cfg.pg[3].headroom_bytes = KEPT * FRAME - XOFF - missing;
+        f = wft_build(&desc);
+        sw = (struct wf_switch *)wf_fabric_switch(f, 0);
+        fill(f, 10);
+        assert_int_equal(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX], 0);
+        burst(f, 0, 1, 26, 1024, 1);
+        wft_run(f, 110 * US);
+        assert_int_equal(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX], 1);
+        burst(f, 0, 1, 26, 1024, KEPT + 5 - 11);
+        wft_run(f, 200 * US);
+        assert_int_equal(sw->pg[0][3].ctr[WF_PG_BYTES], (KEPT - missing) * FRAME);
+        assert_int_equal(sw->node.ports[0].drops[WF_DROP_NO_HEADROOM], 5 + missing);
+        wft_check(f);
+        wf_fabric_free(f);
+    }
+}
+
 static void ecn_100k(struct wf_switch_cfg *c)
 {
     c->queue[3].ecn = (struct wf_ecn_cfg){true, 100000, 100000, 1000000};
@@ -408,6 +448,48 @@ static void strict_goes_first_then_weights(void **state)
     }
     assert_in_range(n1, 296, 304);
     assert_in_range(n2, 96, 104);
+    wf_fabric_free(f);
+}
+
+static void weights_1000(struct wf_switch_cfg *c)
+{
+    c->queue[1].weight = c->queue[2].weight = 1000; /* 64,000 bytes a turn */
+    c->pfc.response_ps = 0;
+}
+
+/* Queues 1 and 2 held back together, then released with n1 and n2 frames of 1,086 bytes. Returns
+ * how many of queue 2 came before the first of queue 1. */
+static uint32_t release_both(struct wf_fabric *f, uint32_t n1, uint32_t n2)
+{
+    struct wft_probe *h = wft_probe(f, 1);
+    uint32_t first = h->n_seen, n = 0;
+
+    pfc_frame(f, 1, 0xff, 65535);
+    wft_run(f, wf_fabric_now_ps(f) + 2 * US);
+    burst(f, 0, 1, 8, 1024, n1);
+    burst(f, 0, 1, 16, 1024, n2);
+    wft_run(f, wf_fabric_now_ps(f) + 100 * US);
+    pfc_frame(f, 1, 0xff, 0);
+    wft_run(f, wf_fabric_now_ps(f) + 300 * US);
+    assert_int_equal(h->n_seen, first + n1 + n2);
+    while (h->seen[first + n].p.dscp == 16)
+        n++;
+    return n;
+}
+
+/* Turns of 58 frames. Queue 1 has used one up and been granted the next when queue 2 has its own;
+ * then queue 1 is alone, and ends. What it had been granted is gone: it is queue 2's turn. */
+static void an_empty_queue_saves_nothing_up(void **state)
+{
+    struct wf_fabric *f;
+
+    leaf_spine(1, 0, 2);
+    every_switch(weights_1000);
+    f = wft_build(&desc);
+    assert_int_equal(release_both(f, 100, 58), 0);
+    assert_int_equal(wft_probe(f, 1)->seen[58].p.dscp, 16);
+    assert_int_equal(release_both(f, 100, 100), 58);
+    wft_check(f);
     wf_fabric_free(f);
 }
 
@@ -922,8 +1004,10 @@ int main(void)
         cmocka_unit_test(incast_pauses_and_loses_nothing),
         cmocka_unit_test(xoff_is_refreshed_before_it_expires),
         cmocka_unit_test(headroom_0_loses),
+        cmocka_unit_test(thresholds_count_to_the_byte),
         cmocka_unit_test(ecn_marks_at_dequeue),
         cmocka_unit_test(strict_goes_first_then_weights),
+        cmocka_unit_test(an_empty_queue_saves_nothing_up),
         cmocka_unit_test(broadcast_arrives_exactly_once_everywhere),
         cmocka_unit_test(leaf_answers_arp_for_the_gateway_and_far_hosts),
         cmocka_unit_test(routing_rewrites_macs_and_ttl_and_nothing_else),

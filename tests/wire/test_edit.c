@@ -95,8 +95,8 @@ static void edits_keep_everything_else(void **state)
     (void)state;
     wf_prng_init(&rng, 1, "edit");
     for (int n = 0; n < 3000; n++) {
-        uint8_t f[200], before[200];
-        struct wf_parsed p;
+        uint8_t f[200], before[200], routed[200];
+        struct wf_parsed p, q;
         uint32_t len = build(&rng, f, sizeof(f), &p);
         uint8_t dscp = wf_prng_u64(&rng) & 63, ecn = p.ecn, ttl = p.ttl;
 
@@ -104,7 +104,14 @@ static void edits_keep_everything_else(void **state)
         assert_int_equal(wf_edit_set_ce(f, &p), ecn == WF_ECN_ECT0 || ecn == WF_ECN_ECT1);
         assert_int_equal(p.ecn, ecn ? WF_ECN_CE : 0);
         check_after(f, len, &p);
+        memcpy(routed, f, sizeof(f));
+        q = p;
+        assert_int_equal(wf_edit_route(routed, &q, dst, src), ttl > 1);
+        assert_memory_equal(routed, ttl > 1 ? dst : f, 6);
+        assert_memory_equal(routed + 6, ttl > 1 ? src : f + 6, 6);
         assert_int_equal(wf_edit_dec_ttl(f, &p), ttl > 1);
+        assert_memory_equal(routed + 12, f + 12, sizeof(f) - 12);
+        assert_int_equal(q.ttl, p.ttl);
         assert_int_equal(p.ttl, ttl > 1 ? ttl - 1 : ttl);
         check_after(f, len, &p);
         assert_true(wf_edit_set_dscp(f, &p, dscp));
