@@ -96,7 +96,7 @@ static int join(struct live *l, struct wf_err *err)
         return rc;
     l->serve.lab = l->lab;
     wf_ctl_add(l->session.ctl, &wf_serve_group, &l->serve);
-    return 0;
+    return wf_session_trace(&l->session, err);
 }
 
 static int start(struct live *l, struct wf_err *err)
@@ -165,7 +165,7 @@ static int report(struct live *l, enum wf_run_end how, uint64_t wall_ns)
     int rc;
 
     wf_report_end(&rep);
-    wf_session_list_captures(&l->session, &rep);
+    wf_session_list_files(&l->session, &rep);
     if (l->s->records)
         record_end(l, how, &rep);
     wf_report_text(&rep, stdout);

@@ -38,13 +38,17 @@ static const char usage[] =
     "  --payload cut     record no payload bytes, only what each frame's ICRC was\n"
     "  --capture         of a bundle: write the scenario's capture files anew\n"
     "  --no-capture      write no capture files\n"
+    "  --trace FILE      write all series of the scenario's trace to this CSV file; without any,\n"
+    "                    the bytes of all queues and all pauses, on change\n"
+    "  --no-trace        write no series\n"
     "  --quiet           no summary, no progress\n"
     "  --hugepages       packet memory in hugepages (faster; they must be there)\n";
 
 struct options {
     const char *path, *json, *junit, *instance, *command, *record;
     struct wf_cmd_sets sets;
-    bool live, quiet, hugepages, capture, no_capture, seeded, cut;
+    const char *trace;
+    bool live, quiet, hugepages, capture, no_capture, no_trace, seeded, cut;
     uint64_t seed;
 };
 
@@ -59,7 +63,9 @@ enum {
     OPT_RECORD,
     OPT_PAYLOAD,
     OPT_CAPTURE,
-    OPT_NO_CAPTURE
+    OPT_NO_CAPTURE,
+    OPT_TRACE,
+    OPT_NO_TRACE
 };
 
 static const struct option long_options[] = {
@@ -73,6 +79,8 @@ static const struct option long_options[] = {
     {"payload", required_argument, NULL, OPT_PAYLOAD},
     {"capture", no_argument, NULL, OPT_CAPTURE},
     {"no-capture", no_argument, NULL, OPT_NO_CAPTURE},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {"no-trace", no_argument, NULL, OPT_NO_TRACE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"hugepages", no_argument, NULL, OPT_HUGE},
     {"help", no_argument, NULL, 'h'},
@@ -114,6 +122,12 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
         return 0;
     case OPT_NO_CAPTURE:
         o->no_capture = true;
+        return 0;
+    case OPT_TRACE:
+        o->trace = optarg;
+        return 0;
+    case OPT_NO_TRACE:
+        o->no_trace = true;
         return 0;
     case OPT_QUIET:
         o->quiet = true;
@@ -218,7 +232,9 @@ static enum wf_exit open_session(const struct options *o, struct wf_session *s, 
     if (rc)
         return rc;
     s->loop.progress = o->quiet ? NULL : progress;
-    return s->instance && wf_session_control(s, err) ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
+    if (s->instance && wf_session_control(s, err))
+        return WF_EXIT_ENVIRONMENT;
+    return wf_session_trace(s, err) ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
 }
 
 /* A repeated run is right when it is equal; what the scenario expects was judged when it was
@@ -306,7 +322,7 @@ static int run_once(const struct options *o, struct wf_session *s, uint64_t seed
     rep.end = wf_run_loop(&s->loop);
     rep.wall_ns = wf_wall_ns() - start_ns;
     wf_report_end(&rep);
-    wf_session_list_captures(s, &rep);
+    wf_session_list_files(s, &rep);
     rc = tell(o, s, &rep, all);
     wf_report_free(&rep);
     wf_session_close(s);
@@ -377,7 +393,9 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen, struc
                            .live = o->live,
                            .record = o->record ? &record : NULL,
                            .repeat = repeat,
-                           .no_capture = o->no_capture};
+                           .no_capture = o->no_capture,
+                           .no_trace = o->no_trace,
+                           .trace = o->trace};
     const char *name = o->instance ? o->instance : scen->opts.name;
     struct wf_instance in;
     struct wf_err err;

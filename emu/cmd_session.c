@@ -8,6 +8,7 @@
 #include "ctl/client.h"
 #include "scen/manifest.h"
 #include "scen/match.h"
+#include "scen/trace.h"
 
 static void say(void *arg, const char *text)
 {
@@ -16,11 +17,12 @@ static void say(void *arg, const char *text)
     fprintf(stderr, "weft %s: %s\n", s->command, text);
 }
 
-static void say_capture_errors(struct wf_session *s)
+static void say_file_errors(struct wf_session *s)
 {
     struct wf_err err;
 
-    while (s->captures && wf_captures_take_error(s->captures, &err)) {
+    while ((s->captures && wf_captures_take_error(s->captures, &err)) ||
+           (s->traces && wf_traces_take_error(s->traces, &err))) {
         wf_cmd_fail(s->command, WF_EXIT_ENVIRONMENT, &err);
         s->capture_failed = true;
     }
@@ -40,7 +42,7 @@ static uint64_t look(void *arg, struct wf_fabric *f)
 
     wf_fabric_settle(f);
     wf_expects_step(&s->scen->expects, wf_fabric_now_ps(f));
-    say_capture_errors(s);
+    say_file_errors(s);
     say_record_errors(s);
     return wf_expects_next(&s->scen->expects, wf_fabric_now_ps(f));
 }
@@ -88,6 +90,8 @@ static int open_captures(struct wf_session *s, struct wf_err *err)
     const struct wf_manifest m = {s->scen, s->command_line, NULL, s->scen->desc.seed};
     char text[8192];
     struct wf_captures_conf conf = {.live = s->live,
+                                    .lcs = s->f->lcs,
+                                    .n_lcs = s->f->n_lcs,
                                     .comment = wf_manifest_text(&m, text, sizeof(text))};
     int rc;
 
@@ -157,21 +161,59 @@ int wf_session_control(struct wf_session *s, struct wf_err *err)
     return wf_ctl_join(s->ctl, &s->loop);
 }
 
-void wf_session_list_captures(struct wf_session *s, struct wf_report *rep)
+int wf_session_trace(struct wf_session *s, struct wf_err *err)
+{
+    const struct wf_manifest m = {s->scen, s->command_line, NULL, s->scen->desc.seed};
+    char text[8192];
+    const struct wf_traces_conf conf = {.f = s->f,
+                                        .live = s->live,
+                                        .file = s->trace,
+                                        .comment = wf_manifest_text(&m, text, sizeof(text))};
+    int rc;
+
+    if ((!s->scen->n_traces && !s->trace) || s->no_trace)
+        return 0;
+    rc = wf_traces_new(&s->traces, &conf, err);
+    if (!rc)
+        rc = wf_scenario_trace(s->scen, s->f, s->traces, err);
+    return rc ? rc : wf_traces_start(s->traces, &s->loop, err);
+}
+
+static void list_captures(struct wf_session *s, struct wf_report *rep)
 {
     struct wf_pcapng_counts counts;
     const char **files, *path;
     unsigned n = 0;
 
-    if (!s->captures)
-        return;
     wf_captures_stop(s->captures);
-    say_capture_errors(s);
     files = WF_ARENA_ARRAY(&rep->arena, const char *, s->scen->n_captures + 1);
     while (n < s->scen->n_captures && wf_captures_file(s->captures, n, &path, &counts))
         files[n++] = wf_arena_strdup(&rep->arena, path);
     rep->files = files;
     rep->capture_lost = wf_captures_totals(s->captures).lost;
+}
+
+static void list_traces(struct wf_session *s, struct wf_report *rep)
+{
+    struct wf_traces_totals sum;
+    const char **files;
+
+    wf_traces_stop(s->traces);
+    sum = wf_traces_totals(s->traces);
+    files = WF_ARENA_ARRAY(&rep->arena, const char *, sum.files + 1);
+    for (unsigned i = 0; i < sum.files; i++)
+        files[i] = wf_arena_strdup(&rep->arena, wf_traces_file(s->traces, i));
+    rep->traces = files;
+    rep->trace_lost = sum.lost;
+}
+
+void wf_session_list_files(struct wf_session *s, struct wf_report *rep)
+{
+    if (s->captures)
+        list_captures(s, rep);
+    if (s->traces)
+        list_traces(s, rep);
+    say_file_errors(s);
 }
 
 void wf_session_close(struct wf_session *s)
@@ -182,8 +224,10 @@ void wf_session_close(struct wf_session *s)
         return;
     wf_edges_close(&s->edges);
     wf_captures_free(s->captures);
+    wf_traces_free(s->traces);
     wf_run_fini(&s->loop);
     wf_fabric_free(s->f);
     s->captures = NULL;
+    s->traces = NULL;
     s->f = NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "attach/edges.h"
 #include "cap/capture.h"
+#include "cap/trace.h"
 #include "cmd.h"
 #include "cmd_record.h"
 #include "ctl/commands.h"
@@ -18,12 +19,14 @@ struct wf_session {
     const char *command;      /* "run", for messages */
     const char *command_line; /* for the captures' manifest; may be NULL */
     struct wf_scenario *scen;
-    bool live, no_capture;
+    bool live, no_capture, no_trace;
+    const char *trace; /* one file for all series, in the place of the scenario's; or NULL */
     const struct wf_instance *instance; /* live: where sockets lie; NULL: no control socket */
     struct wf_fabric *f;
     struct wf_run loop;
     struct wf_edges edges;
     struct wf_captures *captures;
+    struct wf_traces *traces;
     bool capture_failed;      /* a file could not be written to its end */
     struct wf_record *record; /* the run is recorded; NULL: not */
     struct wf_repeat *repeat; /* it is a recorded one; NULL: not */
@@ -37,13 +40,16 @@ uint64_t wf_session_memory(const struct wf_session *s);
 /* Whether an attachment may be a device of the PCI bus. */
 bool wf_session_wants_pci(const struct wf_session *s);
 /* Build the fabric, bind the expectations, open captures and attachments; the loop is ready but for
- * pollers of others. WF_EXIT_PASS, or the exit code and *err. Close it in either case. */
+ * pollers of others, and wf_session_trace() behind them. WF_EXIT_PASS, or the exit code and *err.
+ * Close it in either case. */
 enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err);
 /* The control socket, with what a fabric answers; more groups may be added. Put the caller's own
  * pollers into the loop before. 0 or -errno. */
 int wf_session_control(struct wf_session *s, struct wf_err *err);
-/* The captures are complete: their names and losses go into the report. */
-void wf_session_list_captures(struct wf_session *s, struct wf_report *rep);
+/* Write series from now on. The loop has all its pollers. 0 or -errno. */
+int wf_session_trace(struct wf_session *s, struct wf_err *err);
+/* Captures and series are complete: their names and losses go into the report. */
+void wf_session_list_files(struct wf_session *s, struct wf_report *rep);
 void wf_session_close(struct wf_session *s);
 
 #endif

@@ -185,6 +185,8 @@ int wf_key_set(const struct wf_key *key, void *base, const char *text, struct wf
         return set_fraction(text, at, err);
     case WF_KEY_MASK:
         return wf_err_set(err, EINVAL, "'%s' is not a list, expected such as [3, 4]", text);
+    case WF_KEY_NAMES:
+        return wf_err_set(err, EINVAL, "'%s' is not a list of names", text);
     case WF_KEY_MAP:
         return wf_err_set(err, EINVAL, "'%s' is not a map, expected such as {26: 3}", text);
     default:
@@ -242,6 +244,17 @@ static const char *ip_text(const struct wf_ip_prefix *p, char *buf, size_t len)
     return buf;
 }
 
+static const char *names_text(const struct wf_names *names, char *buf, size_t len)
+{
+    size_t used = (size_t)snprintf(buf, len, names->n == 1 ? "" : "[");
+
+    for (uint32_t i = 0; i < names->n && used < len; i++)
+        used += (size_t)snprintf(buf + used, len - used, "%s%s", i ? ", " : "", names->v[i]);
+    if (used < len && names->n != 1)
+        snprintf(buf + used, len - used, "]");
+    return buf;
+}
+
 const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, size_t len)
 {
     const void *at = (const char *)base + key->off;
@@ -285,6 +298,8 @@ const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, s
         return mask_text(*(const uint32_t *)at, buf, len);
     case WF_KEY_MAP:
         return map_text(at, key->count, buf, len);
+    case WF_KEY_NAMES:
+        return names_text(at, buf, len);
     case WF_KEY_FRACTION:
         snprintf(buf, len, f->den == 1 ? "%" PRIu32 : "%" PRIu32 "/%" PRIu32, f->num, f->den);
         return buf;

@@ -29,6 +29,7 @@ enum wf_key_type {
     WF_KEY_MASK,    /* uint32_t bit mask from a list of numbers below `max`+1: [3, 4] */
     WF_KEY_MAP, /* uint8_t[count]: {26: 3, 48: 6}, values up to `max`; others keep the default */
     WF_KEY_FRACTION, /* struct wf_fraction: "1/97", "3", "0.5" (a scale factor) */
+    WF_KEY_NAMES,    /* struct wf_names: a text, or a list of them */
 };
 
 struct wf_ip_prefix {
@@ -39,6 +40,11 @@ struct wf_ip_prefix {
 
 struct wf_fraction {
     uint32_t num, den;
+};
+
+struct wf_names {
+    const char *const *v; /* owned by the scenario's arena */
+    uint32_t n;
 };
 
 #define WF_KEY_AUTO UINT64_MAX /* "computed from the rest" */
@@ -78,7 +84,7 @@ struct wf_keyset {
 };
 
 /* Parse one scalar's text into the field (base + key->off); bounds are checked. Lists and maps are
- * the loader's work: MASK and MAP are refused here. Strings are referenced, not copied. */
+ * the loader's work: MASK, MAP and NAMES are refused here. Strings are referenced, not copied. */
 int wf_key_set(const struct wf_key *key, void *base, const char *text, struct wf_err *err);
 /* The effective value as a user would write it, for --explain. Works for every type. */
 const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, size_t len);

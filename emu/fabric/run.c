@@ -78,7 +78,7 @@ static uint64_t turn(struct wf_fabric *f, uint64_t until_ps, bool rests)
             break;
         lc->now_ps = reached_ps;
         acted += act(f);
-        if (reached_ps < limit_ps || lc->events - before >= TURN_EVENTS)
+        if (reached_ps < limit_ps || lc->events - before + acted >= TURN_EVENTS)
             break; /* the budget is used up: the caller looks around */
     }
     return lc->events - before + acted;

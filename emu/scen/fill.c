@@ -171,6 +171,29 @@ static void fill_map(struct wf_fill *f, const struct wf_key *key, void *base,
     }
 }
 
+/* A text, or a list of texts. */
+static void fill_names(struct wf_fill *f, const struct wf_key *key, void *base,
+                       const struct wf_yaml_node *v)
+{
+    bool list = v->kind == WF_YAML_SEQUENCE;
+    size_t n = list ? v->n : 1;
+    const char **names = WF_ARENA_ARRAY(f->diags->arena, const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct wf_yaml_node *x = list ? &v->items[i] : v;
+        struct wf_err err = {.line = 0};
+
+        names[i] = x->text;
+        if (x->kind == WF_YAML_SCALAR && x->text[0])
+            continue;
+        wf_err_set(&err, EINVAL, "expected a name or a list of names, found %s", wf_yaml_what(x));
+        complain(f, key, x, &err);
+        return;
+    }
+    *(struct wf_names *)((char *)base + key->off) = (struct wf_names){names, (uint32_t)n};
+    record(f, (char *)base + key->off, v);
+}
+
 static void fill_key(struct wf_fill *f, const struct wf_key *key, void *base,
                      const struct wf_yaml_node *v)
 {
@@ -182,6 +205,10 @@ static void fill_key(struct wf_fill *f, const struct wf_key *key, void *base,
     }
     if (key->type == WF_KEY_MAP) {
         fill_map(f, key, base, v);
+        return;
+    }
+    if (key->type == WF_KEY_NAMES) {
+        fill_names(f, key, base, v);
         return;
     }
     if (v->kind != WF_YAML_SCALAR || (!v->text[0] && !v->quoted)) {

@@ -10,18 +10,27 @@
 
 #include "base/units.h"
 #include "cap/capture.h"
+#include "cap/series.h"
 #include "scen/scen_priv.h"
 
 enum { PATH_MAX_LEN = 96 };
 
 static const char *const type_names[] = {
-    [WF_KEY_BOOL] = "true or false", [WF_KEY_UINT] = "number",
-    [WF_KEY_UINT64] = "number",      [WF_KEY_TIME] = "time",
-    [WF_KEY_RATE] = "rate",          [WF_KEY_BYTES] = "size",
-    [WF_KEY_PERCENT] = "percentage", [WF_KEY_ENUM] = "word",
-    [WF_KEY_STRING] = "text",        [WF_KEY_MAC] = "MAC address",
-    [WF_KEY_IP] = "IP address",      [WF_KEY_MASK] = "list of numbers",
-    [WF_KEY_MAP] = "map of numbers", [WF_KEY_FRACTION] = "fraction",
+    [WF_KEY_BOOL] = "true or false",
+    [WF_KEY_UINT] = "number",
+    [WF_KEY_UINT64] = "number",
+    [WF_KEY_TIME] = "time",
+    [WF_KEY_RATE] = "rate",
+    [WF_KEY_BYTES] = "size",
+    [WF_KEY_PERCENT] = "percentage",
+    [WF_KEY_ENUM] = "word",
+    [WF_KEY_STRING] = "text",
+    [WF_KEY_MAC] = "MAC address",
+    [WF_KEY_IP] = "IP address",
+    [WF_KEY_MASK] = "list of numbers",
+    [WF_KEY_MAP] = "map of numbers",
+    [WF_KEY_FRACTION] = "fraction",
+    [WF_KEY_NAMES] = "text, or a list of them",
 };
 
 static const char *value_text(const struct wf_key *k, uint64_t v, char *buf, size_t len)
@@ -138,6 +147,9 @@ static const struct section sections[] = {
      "Beside those of the workload, in the same entry."},
     {"timeline", "timeline", &wf_step_keys, NULL},
     {"capture", "capture", &wf_capture_keys, "A list; each entry is a capture point."},
+    {"trace", "trace", &wf_trace_keys,
+     "A list; each entry is a set of series in a CSV file with the columns `time_ps`, `object`, "
+     "`series` and `value`."},
 };
 
 static const char intro[] =

@@ -317,6 +317,10 @@ static void tail(const struct wf_report *r, FILE *out)
 {
     for (size_t i = 0; r->files && r->files[i]; i++)
         fprintf(out, "  capture: %s\n", r->files[i]);
+    for (size_t i = 0; r->traces && r->traces[i]; i++)
+        fprintf(out, "  trace: %s\n", r->traces[i]);
+    if (r->trace_lost)
+        fprintf(out, "  %" PRIu64 " rows are missing from the traces\n", r->trace_lost);
     if (r->capture_lost)
         fprintf(out, "  %" PRIu64 " packets are missing from the captures\n", r->capture_lost);
     if (r->lossless_drops)

@@ -25,6 +25,8 @@ struct wf_report {
     const char *command;      /* the command line, for the manifest; may be NULL */
     const char *const *files; /* capture files written, NULL-terminated; may be NULL */
     uint64_t capture_lost;
+    const char *const *traces; /* series written, likewise */
+    uint64_t trace_lost;
     /* filled by wf_report_end */
     struct wf_arena arena;
     bool reliable; /* live: p99 lateness within the scenario's bound */

@@ -149,12 +149,12 @@ static json_t *manifest(const struct wf_report *r)
     return wf_manifest_json(&m);
 }
 
-static json_t *captures(const struct wf_report *r)
+static json_t *names(const char *const *files)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; r->files && r->files[i]; i++)
-        json_array_append_new(list, json_string(r->files[i]));
+    for (size_t i = 0; files && files[i]; i++)
+        json_array_append_new(list, json_string(files[i]));
     return list;
 }
 
@@ -199,8 +199,10 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "pauses", pauses(r));
     json_object_set_new(j, "expectations", expectations(&r->scen->expects));
     json_object_set_new(j, "lateness", lateness(r));
-    json_object_set_new(j, "captures", captures(r));
+    json_object_set_new(j, "captures", names(r->files));
     json_object_set_new(j, "capture_lost_packets", number(r->capture_lost));
+    json_object_set_new(j, "traces", names(r->traces));
+    json_object_set_new(j, "trace_lost_rows", number(r->trace_lost));
     json_object_set_new(j, "manifest", manifest(r));
     if (r->broken)
         json_object_set_new(j, "invariant", json_string(r->broken_err.msg));

@@ -49,6 +49,8 @@ struct wf_scenario {
     struct wf_expects expects;
     struct wf_capture_cfg *captures; /* cap/capture.h; `at` may be a pattern */
     uint32_t n_captures;
+    struct wf_trace_cfg *traces; /* cap/series.h */
+    uint32_t n_traces;
     struct wf_diags diags;
     struct wf_origins origins;
     struct wf_fill fill;

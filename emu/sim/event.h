@@ -43,6 +43,16 @@ static inline uint64_t wf_event_key(uint32_t entity, enum wf_event_kind kind, ui
     return (uint64_t)entity << 40 | (uint64_t)kind << 32 | seq;
 }
 
+static inline uint32_t wf_event_entity(uint64_t key)
+{
+    return (uint32_t)(key >> 40);
+}
+
+static inline enum wf_event_kind wf_event_kind_of(uint64_t key)
+{
+    return (enum wf_event_kind)(key >> 32 & 0x7f);
+}
+
 static inline bool wf_event_pending(const struct wf_event *ev)
 {
     return ev->fn != NULL;

@@ -11,9 +11,10 @@ void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end
     wf_clock_init(&lc->clock, paced, scale, end_ps);
 }
 
-uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget)
+static inline __attribute__((always_inline)) uint64_t run(struct wf_lcore *lc, uint64_t limit_ps,
+                                                          uint64_t budget, bool watched)
 {
-    uint64_t n = 0;
+    uint64_t n = 0, key;
     struct wf_event *ev;
     wf_event_fn *fn;
 
@@ -21,12 +22,21 @@ uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget)
         lc->now_ps = lc->last_event_ps = ev->t_ps;
         if (lc->clock.paced)
             wf_clock_late(&lc->clock, ev->t_ps);
+        key = ev->key;
         fn(lc, ev);
+        if (watched)
+            lc->watch->after(lc->watch, lc->now_ps, key);
         if (++n == budget)
             limit_ps = lc->now_ps + 1; /* an instant is never left half done */
     }
     lc->events += n;
     return limit_ps;
+}
+
+/* Two loops, so that one who is not watched does not ask. */
+uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget)
+{
+    return lc->watch ? run(lc, limit_ps, budget, true) : run(lc, limit_ps, budget, false);
 }
 
 uint64_t wf_lcore_turn(struct wf_lcore *lc)

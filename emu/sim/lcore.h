@@ -9,13 +9,19 @@
 #include "sim/clock.h"
 #include "sim/wheel.h"
 
+/* Somebody who looks after each event, and never changes anything. */
+struct wf_watch {
+    void (*after)(struct wf_watch *w, uint64_t t_ps, uint64_t key);
+};
+
 struct wf_lcore {
     uint64_t now_ps;
     struct wf_wheel wheel;
     struct wf_clock clock;
     uint64_t events; /* run so far */
     uint64_t last_event_ps;
-    void *fabric; /* who owns it; for the handlers of fabric/ and above */
+    void *fabric;           /* who owns it; for the handlers of fabric/ and above */
+    struct wf_watch *watch; /* NULL: none, which costs nothing an event. Set between turns */
 };
 
 void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end_ps);
