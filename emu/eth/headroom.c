@@ -28,6 +28,7 @@ uint64_t wf_headroom_bytes(const struct wf_headroom_in *in)
     unsigned __int128 ps = 2 * (unsigned __int128)in->delay_ps + in->response_ps;
 
     bits += (ps * in->rate_bps + WF_PS_PER_S - 1) / WF_PS_PER_S;
-    /* and the peer's frame that has just begun when its pause takes effect */
-    return (uint64_t)((bits + 7) / 8) + in->frame_max;
+    /* the frame that made us decide, above the threshold with all of its length; and the peer's
+     * that has just begun when its pause takes effect */
+    return (uint64_t)((bits + 7) / 8) + 2ull * in->frame_max;
 }

@@ -17,7 +17,8 @@ struct wf_headroom_in {
 
 /* Time that a peer may take to stop: quanta by speed (802.3 31B.3.7), of 512 bit times. */
 uint64_t wf_pfc_response_ps(uint64_t rate_bps);
-/* Bytes (frames with FCS) that can arrive between the decision and silence. */
+/* Bytes (frames with FCS) that a group can hold above its threshold: the last of the frame that
+ * crosses it, and what arrives between the decision and silence. */
 uint64_t wf_headroom_bytes(const struct wf_headroom_in *in);
 
 #endif

@@ -147,22 +147,40 @@ static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
     wf_pkt_consume(port->node->net, pkt);
 }
 
+/* A frame that waits for the wire says the newest of each priority, so that however often groups
+ * fill and empty meanwhile, no more than one PFC frame goes before what is decided now: the
+ * headroom counts on that. */
+static struct wf_pkt *waiting(struct wf_pfc_port *pfc)
+{
+    const struct wf_fifo_node *last = pfc->port->control.tail;
+
+    return last && pfc->unsent && last == &pfc->unsent->q ? pfc->unsent : NULL;
+}
+
 static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
 {
     struct wf_port *port = pfc->port;
     struct wf_net *net = port->node->net;
-    struct wf_pkt *pkt = wf_pkt_new(net, WF_FRAME_MIN - WF_FCS_LEN);
-    uint16_t times[WF_PRIOS] = {0};
+    struct wf_pkt *pkt = waiting(pfc), *had = pkt;
 
+    if (!had) {
+        pkt = wf_pkt_new(net, WF_FRAME_MIN - WF_FCS_LEN);
+        memset(pfc->said, 0, sizeof(pfc->said));
+        pfc->vector = 0;
+    }
     if (!pkt)
         return;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         if (vector & 1u << prio)
-            times[prio] = (uint16_t)quanta;
-    wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, vector, times);
+            pfc->said[prio] = (uint16_t)quanta;
+    pfc->vector |= vector;
+    wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, pfc->vector, pfc->said);
     pkt->frame_len = WF_FRAME_MIN;
     pkt->payload = WF_PAYLOAD_REAL;
     WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
+    if (had)
+        return;
+    pfc->unsent = pkt;
     wf_pkt_generated(net, pkt);
     port->ctr[WF_PORT_PFC_TX_FRAMES]++;
     wf_port_control(port, pkt);

@@ -283,11 +283,11 @@ static const struct mistake mistakes[] = {
      "t.yaml:3:9: error: 'h9' matches no host; did you mean 'h0'?\n"},
     /* losslessness */
     {HEAD "switches: {'*': {pg: {3: {lossless: true, headroom: 10kB}}}}\n",
-     "t.yaml:3:53: error: headroom of lossless pg 3 is 10kB, but 56.304kB can still arrive at "
+     "t.yaml:3:53: error: headroom of lossless pg 3 is 10kB, but 65.546kB can still arrive at "
      "leaf0:p0 (12 ports) after XOFF: 2 x delay x rate, the peer's response and the frames under "
      "way\n"},
     {HEAD "lossless: best_effort\nswitches: {leaf0: {pg: {3: {lossless: true, headroom: 0}}}}\n",
-     "t.yaml:4:55: warning: headroom of lossless pg 3 is 0, but 56.304kB can still arrive at "
+     "t.yaml:4:55: warning: headroom of lossless pg 3 is 0, but 65.546kB can still arrive at "
      "leaf0:p0 (4 ports) after XOFF: 2 x delay x rate, the peer's response and the frames under "
      "way\n"},
     {HEAD "switches: {leaf0: {pg: {3: {lossless: true, xoff: 10kB, xon: 20kB}}}}\n",
@@ -295,7 +295,7 @@ static const struct mistake mistakes[] = {
     {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}}}\nhosts: {h0: {pfc: {enable: false}}}\n",
      "t.yaml:4:28: error: pg 3 of leaf0:p0 is lossless, but its peer does not obey PFC\n"},
     {HEAD "switches: {leaf0: {buffer: 1MB, pg: {3: {lossless: true}}}}\n",
-     "t.yaml:3:28: warning: the lossless groups of leaf0 can hold 1025.216kB together, its buffer "
+     "t.yaml:3:28: warning: the lossless groups of leaf0 can hold 1062.184kB together, its buffer "
      "1MB: full, it drops\n"},
     {HEAD "switches: {leaf0: {queue: {3: {ecn: true, kmin: 2MB}}}}\n",
      "t.yaml:3:49: error: kmin of queue 3 is 2MB, above kmax, 1.5MB\n"},
