@@ -188,21 +188,6 @@ static void check_queues(struct wf_scenario *s)
         }
 }
 
-/* The priority that a full group pauses must be the one in which the host sends that traffic. */
-static void check_flow_priority(struct wf_scenario *s, const struct wf_scen_work *w,
-                                const struct wf_desc_flow *f, const struct wf_switch_cfg *leaf)
-{
-    unsigned dscp = w->cfg.dscp, prio = s->desc.hosts[f->from].cfg.dscp_to_priority[dscp];
-    unsigned pg = leaf->tc_to_pg[leaf->dscp_to_tc[dscp]];
-
-    if (leaf->trust == WF_TRUST_DSCP && leaf->pg[pg].lossless &&
-        leaf->pg_to_pfc_priority[pg] != prio)
-        wf_scen_complain(s, best_effort(s), &leaf->pg_to_pfc_priority[pg], w->at,
-                         "DSCP %u is priority %u at %s, but the leaf pauses priority %u for it: "
-                         "loss",
-                         dscp, prio, s->desc.hosts[f->from].name, leaf->pg_to_pfc_priority[pg]);
-}
-
 /* Longest L3 packet of a flow: IPv6, UDP, BTH, RETH, immediate, payload, ICRC. */
 static uint32_t l3_max(uint32_t path_mtu)
 {
@@ -271,7 +256,7 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
     }
     if (component[n + f->from] != component[n + f->to])
         wf_diag_error(&s->diags, w->at, "there is no way from %s to %s", from->name, to->name);
-    check_flow_priority(s, w, f, &s->desc.switches[leaf[f->from]].cfg);
+    wf_scen_check_priority(s, w, f, &s->desc.switches[leaf[f->from]].cfg);
 }
 
 static void check_flows(struct wf_scenario *s, const uint32_t *leaf)
@@ -389,6 +374,7 @@ void wf_scen_check(struct wf_scenario *s)
 
     check_groups(s);
     check_buffer(s);
+    wf_scen_check_pauses(s, leaf);
     check_queues(s);
     check_addresses(s);
     for (uint32_t i = 0; i < s->desc.n_hosts; i++) {

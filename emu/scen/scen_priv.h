@@ -39,12 +39,14 @@ struct wf_scen_step {
     uint64_t at_ps;
     int action; /* enum wf_scen_do */
     const char *link, *where;
+    uint64_t rate_bps;
     uint64_t every, limit;
     int match; /* enum wf_fault_class */
 };
 enum wf_scen_do {
     WF_SCEN_LINK_DOWN,
     WF_SCEN_LINK_UP,
+    WF_SCEN_LINK_RATE,
     WF_SCEN_DROP,
     WF_SCEN_CE,
     WF_SCEN_CORRUPT,
@@ -63,6 +65,10 @@ void wf_scen_captures(struct wf_scenario *s);
 void wf_scen_traces(struct wf_scenario *s);
 void wf_scen_check(struct wf_scenario *s);
 void wf_scen_objs(struct wf_scenario *s);
+/* leaf: the switch of each host */
+void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
+void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
+                            const struct wf_desc_flow *f, const struct wf_switch_cfg *leaf);
 
 /* --set: changes the tree, before it is read. */
 int wf_scen_sets(struct wf_scenario *s, const char *const *sets, size_t n);

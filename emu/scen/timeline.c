@@ -11,15 +11,17 @@ enum { STEPS_MAX = 10000 };
 
 #define ROW(field) offsetof(struct wf_scen_step, field)
 
-static const char *const do_names[] = {"link_down", "link_up",        "inject_drop",
+static const char *const do_names[] = {"link_down", "link_up",        "link_rate", "inject_drop",
                                        "inject_ce", "inject_corrupt", NULL};
 
 static const struct wf_key rows[] = {
     {"at", WF_KEY_TIME, ROW(at_ps), NULL, .doc = "When, in fabric time."},
     {"do", WF_KEY_ENUM, ROW(action), NULL, .names = do_names,
-     .doc = "link_down and link_up; inject_drop, inject_ce and inject_corrupt at a port's egress "
-            "from then on."},
+     .doc = "link_down and link_up; link_rate, another rate for frames that begin from then on; "
+            "inject_drop, inject_ce and inject_corrupt at a port's egress from then on."},
     {"link", WF_KEY_STRING, ROW(link), "", .doc = "link_*: a link or a pattern over them."},
+    {"rate", WF_KEY_RATE, ROW(rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
+     .doc = "link_rate: bit rate of each direction."},
     {"where", WF_KEY_STRING, ROW(where), "",
      .doc = "inject_*: a port, such as leaf0:p3, or a pattern over them."},
     {"every", WF_KEY_UINT64, ROW(every), "1", 1, 1000000000000ull,
@@ -57,6 +59,11 @@ static void add(struct build *b, const struct wf_desc_step *step)
     b->steps[b->n++] = *step;
 }
 
+static bool is_link(const struct wf_scen_step *x)
+{
+    return x->action <= WF_SCEN_LINK_RATE;
+}
+
 /* The index of link `i` when the pattern means it; the ports of a link's name are optional. */
 static bool link_matches(const struct wf_scenario *s, const char *pattern, uint32_t i)
 {
@@ -70,12 +77,33 @@ static bool link_matches(const struct wf_scenario *s, const char *pattern, uint3
                          (unsigned)strtoul(cb + 2, NULL, 10));
 }
 
+static void check_rate(struct wf_scenario *s, const struct wf_scen_step *x,
+                       const struct wf_yaml_node *at)
+{
+    const struct wf_yaml_node *v = wf_yaml_get(at, "rate");
+    char least[32];
+
+    if (x->action != WF_SCEN_LINK_RATE)
+        return;
+    if (!v)
+        wf_diag_error(&s->diags, at, "'rate' is missing in timeline: link_rate needs one");
+    else if (x->rate_bps < WF_LINK_RATE_MIN_BPS)
+        wf_diag_error(&s->diags, v, "rate: '%s' is less than a link has, expected at least %s",
+                      v->text, wf_rate_text(WF_LINK_RATE_MIN_BPS, least, sizeof(least)));
+}
+
 static void link_step(struct build *b, const struct wf_scen_step *x, const struct wf_yaml_node *at)
 {
+    static const enum wf_desc_action actions[] = {
+        [WF_SCEN_LINK_DOWN] = WF_DO_LINK_DOWN,
+        [WF_SCEN_LINK_UP] = WF_DO_LINK_UP,
+        [WF_SCEN_LINK_RATE] = WF_DO_LINK_RATE,
+    };
     const struct wf_yaml_node *v = wf_yaml_get(at, "link");
     struct wf_scenario *s = b->s;
     uint32_t hits = 0;
 
+    check_rate(s, x, at);
     if (!v) {
         wf_diag_error(&s->diags, at, "'link' is missing in timeline: %s needs one",
                       do_names[x->action]);
@@ -85,8 +113,9 @@ static void link_step(struct build *b, const struct wf_scen_step *x, const struc
         if (link_matches(s, x->link, i)) {
             add(b, &(struct wf_desc_step){
                        .at_ps = x->at_ps,
-                       .action = x->action == WF_SCEN_LINK_UP ? WF_DO_LINK_UP : WF_DO_LINK_DOWN,
+                       .action = actions[x->action],
                        .link = i,
+                       .rate_bps = x->rate_bps,
                    });
             hits++;
         }
@@ -132,11 +161,14 @@ static void inject_step(struct build *b, const struct wf_scen_step *x,
 static void refuse_others(struct wf_scenario *s, const struct wf_scen_step *x,
                           const struct wf_yaml_node *at)
 {
-    static const char *const of_links[] = {"link", NULL};
+    static const char *const of_links[] = {"link", "rate", NULL};
     static const char *const of_faults[] = {"where", "every", "match", "limit", NULL};
-    bool link = x->action == WF_SCEN_LINK_DOWN || x->action == WF_SCEN_LINK_UP;
+    bool rate = x->action == WF_SCEN_LINK_RATE;
 
-    for (const char *const *k = link ? of_faults : of_links; *k; k++)
+    if (is_link(x) && !rate && wf_yaml_get(at, "rate"))
+        wf_diag_error(&s->diags, wf_yaml_get(at, "rate"), "'rate' does not go with %s",
+                      do_names[x->action]);
+    for (const char *const *k = is_link(x) ? of_faults : of_links; *k; k++)
         if (wf_yaml_get(at, *k))
             wf_diag_error(&s->diags, wf_yaml_get(at, *k), "'%s' does not go with %s", *k,
                           do_names[x->action]);
@@ -158,7 +190,7 @@ static void read_step(struct build *b, const struct wf_yaml_node *at)
     if (s->opts.duration_ps != WF_KEY_AUTO && x->at_ps > s->opts.duration_ps)
         wf_diag_warn(&s->diags, at, "never happens: the run ends before");
     refuse_others(s, x, at);
-    if (x->action == WF_SCEN_LINK_DOWN || x->action == WF_SCEN_LINK_UP)
+    if (is_link(x))
         link_step(b, x, at);
     else
         inject_step(b, x, at);

@@ -299,6 +299,20 @@ static const struct mistake mistakes[] = {
      "1MB: full, it drops\n"},
     {HEAD "switches: {leaf0: {queue: {3: {ecn: true, kmin: 2MB}}}}\n",
      "t.yaml:3:49: error: kmin of queue 3 is 2MB, above kmax, 1.5MB\n"},
+    {HEAD "switches: {leaf0: {pfc: {quanta: 292}, pg: {3: {lossless: true}}}}\n",
+     "t.yaml:3:34: error: a pause of 292 quanta can run out before its refresh gets through, "
+     "expected at least 293 with the frames of these links: loss\n"},
+    {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}, pg_to_pfc_priority: {3: 4}}}\n"
+          "hosts: {h0: {dscp_to_priority: {26: 4}}}\n"
+          "workload: [{name: f, from: h0, to: h2}]\n",
+     "t.yaml:5:12: error: DSCP 26 waits in queue 3 of spine0, but leaf0 pauses priority 4 for it, "
+     "which stops queue 4: loss\n"
+     "t.yaml:5:12: error: DSCP 26 waits in queue 3 of spine1, but leaf0 pauses priority 4 for it, "
+     "which stops queue 4: loss\n"},
+    {HEAD "switches: {leaf0: {trust: pcp, pg: {0: {lossless: true}}}}\n"
+          "workload: [{name: f, from: h0, to: h1}]\n",
+     "t.yaml:4:12: error: DSCP 26 is priority 3 at h0, but the leaf pauses priority 0 for it: "
+     "loss\n"},
     {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}, pg_to_pfc_priority: {3: 4}}}\n"
           "workload: [{name: f, from: h0, to: h1}]\n",
      "t.yaml:3:71: error: DSCP 26 is priority 3 at h0, but the leaf pauses priority 4 for it: "
@@ -359,14 +373,20 @@ static const struct mistake mistakes[] = {
     {HEAD "timeline: [{do: link_down, link: leaf0-spine0}]\n",
      "t.yaml:3:12: error: 'at' is missing in timeline: When, in fabric time.\n"},
     {HEAD "timeline: [{at: 1ms, do: link_dwn, link: leaf0-spine0}]\n",
-     "t.yaml:3:26: error: do: 'link_dwn' is not one of link_down, link_up, inject_drop, inject_ce, "
-     "inject_corrupt; did you mean 'link_down'?\n"},
+     "t.yaml:3:26: error: do: 'link_dwn' is not one of link_down, link_up, link_rate, inject_drop, "
+     "inject_ce, inject_corrupt; did you mean 'link_down'?\n"},
     {HEAD "timeline: [{at: 1ms, do: link_down, link: leaf0-leaf1}]\n",
      "t.yaml:3:43: error: 'leaf0-leaf1' matches no link\n"},
     {HEAD "timeline: [{at: 1ms, do: link_down}]\n",
      "t.yaml:3:12: error: 'link' is missing in timeline: link_down needs one\n"},
     {HEAD "timeline: [{at: 1ms, do: inject_drop, where: 'leaf0:p9'}]\n",
      "t.yaml:3:46: error: 'leaf0:p9' matches no port; did you mean 'leaf0:p0'?\n"},
+    {HEAD "timeline: [{at: 1ms, do: link_rate, link: leaf0-spine0}]\n",
+     "t.yaml:3:12: error: 'rate' is missing in timeline: link_rate needs one\n"},
+    {HEAD "timeline: [{at: 1ms, do: link_rate, link: leaf0-spine0, rate: 1bps}]\n",
+     "t.yaml:3:63: error: rate: '1bps' is less than a link has, expected at least 1kbps\n"},
+    {HEAD "timeline: [{at: 1ms, do: link_up, link: leaf0-spine0, rate: 1Gbps}]\n",
+     "t.yaml:3:61: error: 'rate' does not go with link_up\n"},
     {HEAD "timeline: [{at: 1ms, do: link_down, link: leaf0-spine0, every: 3}]\n",
      "t.yaml:3:64: error: 'every' does not go with link_down\n"},
     {HEAD "duration: 1ms\ntimeline: [{at: 2ms, do: link_down, link: leaf0-spine0}]\n",

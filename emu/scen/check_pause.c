@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a pause stops what fills a lossless group, and for as long as it is meant to: the maps of
+ * a switch and of its peers have to speak of the same traffic, and a pause must not run out before
+ * its refresh gets through. Judged for the traffic of the workload, whose frames are untagged.
+ */
+#include "scen/scen_priv.h"
+
+static bool best_effort(const struct wf_scenario *s)
+{
+    return s->opts.lossless == WF_SCEN_BEST_EFFORT;
+}
+
+static unsigned class_of(const struct wf_switch_cfg *sw, unsigned dscp)
+{
+    return sw->trust == WF_TRUST_DSCP ? sw->dscp_to_tc[dscp] : sw->pcp_to_tc[0];
+}
+
+/* The priority that a full group pauses must be the one in which the host sends that traffic. */
+void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
+                            const struct wf_desc_flow *f, const struct wf_switch_cfg *leaf)
+{
+    unsigned dscp = w->cfg.dscp, prio = s->desc.hosts[f->from].cfg.dscp_to_priority[dscp];
+    unsigned pg = leaf->tc_to_pg[class_of(leaf, dscp)];
+
+    if (leaf->pg[pg].lossless && leaf->pg_to_pfc_priority[pg] != prio)
+        wf_scen_complain(s, best_effort(s), &leaf->pg_to_pfc_priority[pg], w->at,
+                         "DSCP %u is priority %u at %s, but the leaf pauses priority %u for it: "
+                         "loss",
+                         dscp, prio, s->desc.hosts[f->from].name, leaf->pg_to_pfc_priority[pg]);
+}
+
+/* And the queue that it stops at another switch the one in which that traffic waits there. */
+static void check_hop(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t from,
+                      uint32_t to)
+{
+    const struct wf_switch_cfg *a = &s->desc.switches[from].cfg, *b = &s->desc.switches[to].cfg;
+    unsigned dscp = w->cfg.dscp, pg = b->tc_to_pg[class_of(b, dscp)];
+    unsigned prio = b->pg_to_pfc_priority[pg], queue = a->tc_to_queue[class_of(a, dscp)];
+
+    if (b->pg[pg].lossless && a->pfc_priority_to_queue[prio] != queue)
+        wf_scen_complain(s, best_effort(s), &a->pfc_priority_to_queue[prio], w->at,
+                         "DSCP %u waits in queue %u of %s, but %s pauses priority %u for it, which "
+                         "stops queue %u: loss",
+                         dscp, queue, s->desc.switches[from].name, s->desc.switches[to].name, prio,
+                         a->pfc_priority_to_queue[prio]);
+}
+
+static bool leaves_its_leaf(const struct wf_scenario *s, const struct wf_scen_work *w,
+                            const uint32_t *leaf)
+{
+    for (uint32_t i = w->first_flow; i < w->first_flow + w->n_flows; i++)
+        if (leaf[s->desc.flows[i].from] != leaf[s->desc.flows[i].to])
+            return true;
+    return false;
+}
+
+static void check_hops(struct wf_scenario *s, const struct wf_scen_work *w)
+{
+    for (uint32_t i = 0; i < s->desc.n_links; i++) {
+        const struct wf_desc_link *l = &s->desc.links[i];
+
+        if (l->a.is_host || l->b.is_host)
+            continue;
+        check_hop(s, w, l->a.index, l->b.index);
+        check_hop(s, w, l->b.index, l->a.index);
+    }
+}
+
+/* A refresh leaves at half of the quanta, and waits for a frame and a PFC frame that have begun;
+ * all of that is counted in bits, as the quanta are. */
+static uint32_t quanta_needed(const struct wf_link_cfg *link)
+{
+    uint32_t frame = link->mtu + 14 + 8 + WF_FCS_LEN + WF_WIRE_OVERHEAD;
+    uint32_t control = WF_FRAME_MIN + WF_WIRE_OVERHEAD;
+
+    return (frame + control) / 32 + 1;
+}
+
+static bool any_lossless(const struct wf_switch_cfg *sw)
+{
+    for (unsigned g = 0; g < WF_PGS; g++)
+        if (sw->pg[g].lossless)
+            return true;
+    return false;
+}
+
+static void check_quanta(struct wf_scenario *s, uint32_t link, int end)
+{
+    const struct wf_desc_link *l = &s->desc.links[link];
+    struct wf_desc_end e = end ? l->b : l->a;
+    const struct wf_switch_cfg *sw = &s->desc.switches[e.index].cfg;
+    uint32_t needs = quanta_needed(&l->cfg);
+
+    if (!e.is_host && any_lossless(sw) && sw->pfc.quanta < needs)
+        wf_scen_complain(s, best_effort(s), &sw->pfc.quanta, NULL,
+                         "a pause of %u quanta can run out before its refresh gets through, "
+                         "expected at least %u with the frames of these links: loss",
+                         sw->pfc.quanta, needs);
+}
+
+void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf)
+{
+    for (uint32_t i = 0; i < s->desc.n_links; i++)
+        for (int end = 0; end < 2; end++)
+            check_quanta(s, i, end);
+    for (uint32_t k = 0; k < s->n_work; k++)
+        if (leaves_its_leaf(s, &s->work[k], leaf))
+            check_hops(s, &s->work[k]);
+}
