@@ -14,6 +14,7 @@
 
 #include "eth/ets.h"
 #include "fabric/run.h"
+#include "fabric/run.h"
 
 static void remove_runtime_dir(void)
 {
@@ -157,6 +158,18 @@ void wft_run(struct wf_fabric *f, uint64_t t_ps)
         before = wf_fabric_now_ps(f);
         n = wf_fabric_turn(f, t_ps);
     } while (wf_fabric_now_ps(f) < t_ps && (n || wf_fabric_now_ps(f) > before));
+}
+
+uint64_t wft_next_ps(const struct wf_fabric *f)
+{
+    uint64_t next = wf_fabric_next_stop_ps(f, WF_STOPS_INPUT);
+
+    for (uint32_t i = 0; i < f->n_lcs; i++) {
+        uint64_t t = wf_wheel_next_ps(&f->lcs[i].wheel);
+
+        next = t < next ? t : next;
+    }
+    return next;
 }
 
 uint32_t wft_roce(struct wf_fabric *f, uint32_t from, uint32_t to, uint8_t dscp, uint8_t ecn,

@@ -45,6 +45,8 @@ void wft_send(struct wf_fabric *f, uint32_t host, uint64_t t_ps, unsigned prio,
               const uint8_t *frame, uint32_t caplen, uint32_t len);
 /* Run until nothing is left to do, or until t_ps. */
 void wft_run(struct wf_fabric *f, uint64_t t_ps);
+/* No event or stop comes before; WF_TIME_NEVER: nothing is left to do. */
+uint64_t wft_next_ps(const struct wf_fabric *f);
 /* A RoCEv2 RC WRITE Middle frame from host to host with this much payload (header only); returns
  * the header's length, *len is the frame's without FCS. buf holds WF_ROCE_HDR_MAX bytes. The
  * destination MAC is the gateway's switch when the hosts hang on different switches. */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An account of a fabric that is kept apart from the fabric: what it says comes from taps at the
+ * ports and from the description, computed anew, never from the models' own state. The fabric is
+ * run one instant at a time, and both accounts are held against each other. The first thing that
+ * does not hold is kept, as a word and a sentence.
+ */
+#ifndef WEFT_TESTS_RANDOM_OBSERVE_H
+#define WEFT_TESTS_RANDOM_OBSERVE_H
+
+#include "fabric/fabric.h"
+
+struct observer;
+struct ob_port;
+
+/* A frame that is on its way over a link. */
+struct ob_wire {
+    const struct wf_pkt *pkt;
+    uint64_t start_ps, rate_bps;
+    uint32_t frame_len;
+};
+
+/* A data frame from its first transmission to its end. */
+struct ob_frame {
+    struct ob_frame *next;
+    const struct wf_pkt *pkt;
+    struct ob_port *in; /* switch port that it came in by; NULL: elsewhere */
+    bool admitted;
+    uint8_t pg, queue, ecn; /* by our own classification; ECN field when it came in */
+    uint32_t len;
+    uint32_t flow;   /* destination's queue pair less the first */
+    uint64_t serial; /* of its flow, in the order in which the host sent */
+    uint64_t epoch;  /* of the topology, when the host sent it */
+    uint64_t at_ps, last_ps;
+};
+
+struct ob_hold {
+    uint64_t from_ps, until_ps;
+};
+
+struct ob_group {
+    uint64_t bytes;
+    bool xoff;
+};
+
+struct ob_port {
+    struct wf_tap tap; /* first */
+    struct observer *ob;
+    struct wf_port *port;
+    struct ob_port *peer;
+    const struct wf_switch_cfg *sw; /* NULL: a host's */
+    const struct wf_host_cfg *host;
+    const struct wf_pfc_cfg *pfc;
+    /* transmitter */
+    uint64_t end_ps; /* of what was sent last, with the gap */
+    uint64_t sent, lost, received, rx_lost;
+    struct ob_wire *wire; /* frames under way from here, a ring */
+    uint32_t wire_first, wire_n, wire_cap;
+    uint64_t *last_serial, *last_epoch; /* by flow */
+    /* pauses */
+    struct ob_hold hold[WF_PRIOS]; /* what was received */
+    uint8_t sent_xoff;             /* priorities that the last frames sent keep paused */
+    uint64_t xoff_sent_ps[WF_PRIOS];
+    uint64_t xoff_wanted_ps[WF_PRIOS]; /* since when some group wants it */
+    uint32_t downs;
+    bool flapped;
+    uint64_t rate_bps, rate_since_ps;
+    /* ingress of a switch */
+    struct ob_group group[WF_PGS];
+    uint64_t drops;
+};
+
+struct ob_flow {
+    const struct wf_desc_flow *cfg;
+    uint64_t serial[2]; /* data, answers */
+    bool begun;
+    uint32_t first_psn;
+    uint64_t una, expect;      /* packets: acknowledged at the sender, in order at the receiver */
+    uint64_t bytes, messages;  /* placed */
+    uint64_t paced_bits, sent; /* of data frames so far */
+};
+
+struct ob_stats {
+    uint64_t instants, frames, pauses, refreshes, marks, drops, lossless_drops, reached_limit;
+    uint64_t flaps, headroom_ppm; /* most of a group's headroom bound that was used */
+};
+
+struct observer {
+    struct wf_fabric *f;
+    struct ob_port **nodes; /* [node][port] */
+    struct ob_flow *flows;
+    uint64_t *used; /* bytes of each switch's buffer */
+    struct ob_frame **table, *spare;
+    uint64_t epoch; /* topology changes so far */
+    uint64_t now_ps;
+    uint64_t next_check_ps;
+    struct ob_frame *pending; /* came into a switch; admitted unless the next tap says dropped */
+    bool pending_full;        /* by our account it does not fit its lossless group */
+    uint64_t drops[WF_DROP_COUNT];
+    uint64_t tight_pg[WF_PGS]; /* most bytes above XOFF of each group, anywhere */
+    bool lossless;             /* no lossless packet may be dropped */
+    struct ob_stats stats;
+    const char *kind; /* what broke; NULL: nothing yet */
+    char what[512];
+};
+
+void ob_begin(struct observer *ob, struct wf_fabric *f, bool lossless);
+void ob_end(struct observer *ob);
+/* All events up to now_ps have run, and none comes before next_ps. False: something broke. */
+bool ob_instant(struct observer *ob, uint64_t now_ps, uint64_t next_ps);
+/* Nothing is left to do. */
+bool ob_final(struct observer *ob);
+
+/* Keep the first failure. Returns false. */
+bool ob_fail(struct observer *ob, const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+struct ob_port *ob_port_of(struct observer *ob, const struct wf_port *port);
+struct ob_frame *ob_frame_find(struct observer *ob, const struct wf_pkt *pkt);
+/* Picoseconds that so many bytes take, rounded down. */
+uint64_t ob_span_ps(uint64_t rate_bps, uint64_t bytes);
+
+/* observe_pause.c */
+void ob_pause_sent(struct ob_port *p, const struct wf_pkt *pkt);
+void ob_pause_received(struct ob_port *p, const struct wf_pkt *pkt);
+void ob_pause_link_changed(struct ob_port *p);
+/* The first time from t on at which no pause holds the queue. */
+uint64_t ob_pause_free_ps(const struct ob_port *p, unsigned queue, uint64_t t);
+void ob_pause_check(struct ob_port *p);
+
+/* observe_switch.c */
+void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t head_ps);
+void ob_switch_settle(struct observer *ob);
+void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
+void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt *pkt);
+void ob_switch_check(struct ob_port *p);
+/* Priorities of the peer that the groups of this port want stopped. */
+uint8_t ob_switch_wants(const struct ob_port *p);
+uint32_t ob_frame_max(const struct wf_link_cfg *link);
+
+/* observe_flow.c */
+void ob_flow_sent(struct ob_port *p, const struct wf_pkt *pkt, struct ob_frame *fr);
+/* A host's port was down: it never got onto the wire. */
+void ob_flow_unsent(struct observer *ob, const struct wf_pkt *pkt);
+void ob_flow_received(struct ob_port *p, const struct wf_pkt *pkt);
+void ob_flow_order(struct ob_port *p, const struct ob_frame *fr);
+void ob_flow_final(struct observer *ob);
+
+#endif
