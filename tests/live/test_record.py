@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft run --live --record with two namespaces as hosts, under load, while links, faults and the
+peers themselves change: the bundle repeats in virtual time, equal to the bit. 77 without root."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+NAME = f"wfr{os.getpid() % 100000}"
+SCENARIO = """weft: 1
+name: incident
+topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}
+links:
+  "*": {rate: 1Gbps, delay: 1us}
+  "leaf*-spine*": {rate: 30Mbps}
+switches:
+  "*": {pg: {0: {lossless: true, xoff: 60kB, xon: 40kB}}}
+hosts:
+  h0: {mtu: 1500, attach: {type: af_packet, iface: %sa, fifo: 4}}
+  h2: {mtu: 1500, attach: {type: af_packet, iface: %sb, pfc: honour}}
+timeline:
+  - {at: 900ms, do: link_down, link: "leaf0:p2-spine0:p0"}
+  - {at: 1100ms, do: link_up, link: "leaf0:p2-spine0:p0"}
+workload:
+  - {name: background, from: h1, to: h3, size: 2MB, start: 1ms}
+capture:
+  - {at: "leaf1:p0", file: live.pcapng}
+expect:
+  - flow.background.completion_ps > 0
+"""
+
+
+def run(*args, **more):
+    return subprocess.run(args, check=True, stdout=subprocess.PIPE, text=True, timeout=60, **more)
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="weft-record.")
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.dir)
+        for i, x in enumerate("ab"):
+            ns = NAME + x
+            run("ip", "netns", "add", ns)
+            self.addCleanup(subprocess.run, ["ip", "netns", "del", ns], check=False)
+            run("ip", "link", "add", ns, "type", "veth", "peer", "name", "eth0", "netns", ns)
+            self.addCleanup(subprocess.run, ["ip", "link", "del", ns], check=False,
+                            stderr=subprocess.DEVNULL)
+            run("ip", "link", "set", ns, "up")
+            for args in (["link", "set", "eth0", "up"], ["link", "set", "lo", "up"],
+                         ["addr", "add", f"10.{i}.0.1/16", "dev", "eth0"],
+                         ["route", "add", "default", "via", f"10.{i}.255.254"]):
+                run("ip", "-n", ns, *args)
+        with open(os.path.join(self.dir, "live.yaml"), "w", encoding="ascii") as f:
+            f.write(SCENARIO % (NAME, NAME))
+
+    def weft(self, *args, status=0):
+        done = subprocess.run([WEFT, *args], cwd=self.dir, env=self.env, capture_output=True,
+                              text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, status, f"{args}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def load(self):
+        """h0 sends datagrams to h2, half of them to the RoCEv2 port with nonsense in them."""
+        program = ("import socket, sys, time\n"
+                   "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                   "end, n = time.time() + 2.5, 0\n"
+                   "while time.time() < end:\n"
+                   "    n += 1\n"
+                   "    try: s.sendto(bytes([n % 256]) * (n * 37 % 1450), ('10.1.0.1', 4791 + n % 2))\n"
+                   "    except OSError: pass\n"
+                   "    if n % 8 == 0: time.sleep(0.0005)\n")
+        return subprocess.Popen(["ip", "netns", "exec", NAME + "a", sys.executable, "-c", program])
+
+    def incident(self):
+        time.sleep(0.4)
+        self.weft("inject", "drop", "--at", "leaf1:p0", "--class", "any", "--every", "50")
+        self.weft("inject", "rate", "leaf0:p2-spine0:p0", "20Mbps")
+        self.weft("inject", "down", "leaf1:p3-spine1:p1")
+        self.weft("inject", "pfc", "--at", "leaf0:p0", "--priority", "0")
+        self.weft("inject", "up", "leaf1:p3-spine1:p1")
+        run("ip", "-n", NAME + "b", "link", "set", "eth0", "down")
+        time.sleep(0.3)
+        run("ip", "-n", NAME + "b", "link", "set", "eth0", "up")
+        run("ip", "link", "set", NAME + "a", "mtu", "1400")
+
+    def record(self, *options):
+        with subprocess.Popen([WEFT, "run", "--live", "--record", "live.tar.zst", *options,
+                               "live.yaml"], cwd=self.dir, env=self.env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as weft:
+            time.sleep(0.5)
+            with self.load() as load:
+                self.incident()
+                load.wait(timeout=20)
+            weft.send_signal(signal.SIGINT)
+            out = weft.communicate(timeout=60)[0]
+        self.assertEqual(weft.returncode, 130, out)
+        self.assertNotIn("INCOMPLETE", out)
+        return out
+
+    def check(self, *options):
+        out = self.record(*options)
+        result = json.loads(self.weft("run", "--json", "-", "live.tar.zst"))
+        self.assertEqual(result["repeat"]["differences"], [])
+        self.assertTrue(result["repeat"]["equal"] and result["repeat"]["complete"])
+        self.assertIn(result["digest"], out)
+        hosts = {h["name"]: h for h in result["hosts"]}
+        self.assertGreater(hosts["h0"]["in_frames"], 1000)
+        self.assertGreater(hosts["h2"]["out_frames"], 100)
+        self.assertTrue([d for d in result["drops"] if d["reason"] == "injected"])
+        return result
+
+    def test_an_incident_is_repeated(self):
+        self.check()
+        self.weft("run", "--capture", "live.tar.zst")
+        members = run("tar", "--zstd", "-xf", "live.tar.zst", cwd=self.dir)
+        self.assertFalse(members.stdout)
+        self.assertEqual(self.packets("live.pcapng"), self.packets("live/captures/00-live.pcapng"))
+
+    def packets(self, name):
+        """Frames of a capture; times are those of the fabric, behind the file's own epoch."""
+        found, at = [], 0
+        with open(os.path.join(self.dir, name), "rb") as f:
+            data = f.read()
+        while at + 12 <= len(data):
+            kind, size = (int.from_bytes(data[at + i:at + i + 4], "little") for i in (0, 4))
+            if kind == 6:
+                kept = int.from_bytes(data[at + 20:at + 24], "little")
+                found.append(data[at + 12:at + 28 + kept])
+            at += size
+        self.assertGreater(len(found), 100)
+        return found
+
+    def test_without_payload_it_is_repeated_too(self):
+        self.check("--payload", "cut", "--no-capture")
+
+
+def main():
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        print("skipped: network namespaces need root, and the ip command")
+        return 77
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
+        run("ip", "netns", "add", NAME)
+        run("ip", "netns", "del", NAME)
+    except (OSError, subprocess.CalledProcessError) as e:
+        print(f"skipped: no namespaces or packet sockets here: {e}")
+        return 77
+    return unittest.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
