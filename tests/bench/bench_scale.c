@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How large a fabric may get: a permutation of small windowed flows over all hosts of a three-tier
+ * fat tree, on one core, delivered bytes asserted. Set-up is everything from the description to the
+ * fabric that could run, EAL and the first touch of the packet pools included; memory is the
+ * process's own peak. Bytes per port and host are those of a fabric without flows: ports that stay
+ * idle cost no more than that. Prints "figure NANOSECONDS" of the run per link-hop.
+ *   bench_scale K PODS [BYTES]   (hosts: PODS * K^2 / 4; 64 32 are 32,768 of them)
+ */
+#include <rte_eal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric/run.h"
+
+enum { WINDOW = 16384, MTU = 4096, EAL_MB = 48 };
+
+static struct wf_arena arena;
+static struct wf_desc desc = {.name = "bench",
+                              .seed = 1,
+                              .duration_ps = WF_KEY_AUTO,
+                              .time_limit_ps = WF_PS_PER_S,
+                              .time_scale = 1};
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* A row of /proc/self/status in bytes: "VmHWM", "VmRSS". */
+static uint64_t memory(const char *row)
+{
+    char line[256];
+    uint64_t kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+
+    while (f && fgets(line, sizeof(line), f))
+        if (!strncmp(line, row, strlen(row)))
+            kb = strtoull(line + strlen(row) + 1, NULL, 10);
+    if (f)
+        fclose(f);
+    return kb * 1024;
+}
+
+static void eal(uint64_t bytes)
+{
+    static char prefix[32], mem[16];
+    char *argv[] = {
+        "bench",    "--no-huge", "--no-shconf",   "--no-pci", "--no-telemetry",      "-m", mem,
+        "--lcores", "0@0",       "--file-prefix", prefix,     "--log-level=*:error", NULL};
+
+    snprintf(prefix, sizeof(prefix), "wfb%d", (int)getpid());
+    snprintf(mem, sizeof(mem), "%u", (unsigned)(bytes >> 20) + EAL_MB);
+    if (rte_eal_init(sizeof(argv) / sizeof(argv[0]) - 1, argv) < 0)
+        exit(3);
+}
+
+static void describe(uint32_t k, uint32_t pods)
+{
+    wf_desc_fat_tree(&desc, &arena, &(struct wf_fat_tree){k, pods, k / 2});
+    wf_desc_address(&desc, &arena);
+    for (uint32_t i = 0; i < desc.n_links; i++)
+        desc.links[i].cfg.delay_ps = WF_PS_PER_US;
+    for (uint32_t i = 0; i < desc.n_switches; i++)
+        desc.switches[i].cfg.pg[3].lossless = true;
+}
+
+/* One cycle through all hosts, drawn from the seed. */
+static void permute(uint64_t bytes)
+{
+    uint32_t n = desc.n_hosts, *to = WF_ARENA_ARRAY(&arena, uint32_t, n);
+    struct wf_prng prng;
+
+    wf_prng_init(&prng, desc.seed, "permutation");
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = i;
+    for (uint32_t i = n - 1; i > 0; i--) {
+        uint32_t j = (uint32_t)wf_prng_below(&prng, i), t = to[i];
+
+        to[i] = to[j];
+        to[j] = t;
+    }
+    desc.flows = WF_ARENA_ARRAY(&arena, struct wf_desc_flow, n);
+    for (; desc.n_flows < n; desc.n_flows++) {
+        struct wf_desc_flow *f = &desc.flows[desc.n_flows];
+
+        f->name = wf_arena_printf(&arena, "f%u", desc.n_flows);
+        f->from = desc.n_flows;
+        f->to = to[desc.n_flows];
+        wf_keyset_defaults(&wf_flow_keys, &f->cfg);
+        f->cfg.size_bytes = bytes;
+        f->cfg.window_bytes = WINDOW;
+        f->cfg.path_mtu = MTU;
+    }
+}
+
+static uint64_t delivered(const struct wf_fabric *f)
+{
+    struct wf_ctr_walk w = wf_fabric_ctrs(f, wf_ctr_table_bit(&wf_ctrs_flow));
+    uint64_t bytes = 0;
+
+    while (wf_ctr_next(&w))
+        bytes += w.values[WF_FLOW_BYTES];
+    return bytes;
+}
+
+static struct wf_fabric *build(void)
+{
+    struct wf_fabric_opts opts = {0};
+    struct wf_fabric *f;
+    struct wf_err err;
+
+    if (!wf_fabric_build(&f, &desc, &opts, &err))
+        return f;
+    fprintf(stderr, "bench_scale: %s\n", err.msg);
+    exit(3);
+}
+
+/* What the arena of a fabric without flows takes for each node's kind, and its pools apart. */
+static void idle_sizes(void)
+{
+    uint64_t switch_ports = 2ull * desc.n_links - desc.n_hosts;
+    uint32_t flows = desc.n_flows;
+    struct wf_fabric *f;
+    uint64_t with, without;
+
+    desc.n_flows = 0;
+    f = build();
+    without = f->arena.bytes;
+    wf_fabric_free(f);
+    desc.n_flows = flows;
+    f = build();
+    with = f->arena.bytes;
+    wf_fabric_free(f);
+    printf("bytes_per_idle_switch_port %.0f\nbytes_per_host_and_flow %.0f\n",
+           (double)without / (double)switch_ports, (double)(with - without) / (double)desc.n_hosts);
+}
+
+static int measure(struct wf_fabric *f, uint64_t bytes)
+{
+    uint64_t start, ns, hops;
+    struct wf_err err;
+    struct wf_run r;
+
+    if (wf_run_init(&r, f))
+        return 3;
+    start = cpu_ns();
+    if (wf_run_loop(&r) != WF_RUN_DONE)
+        return 4;
+    ns = cpu_ns() - start;
+    wf_fabric_settle(f);
+    if (delivered(f) != bytes * desc.n_flows || wf_fabric_check(f, &err)) {
+        fprintf(stderr, "bench_scale: %llu of %llu bytes\n", (unsigned long long)delivered(f),
+                (unsigned long long)(bytes * desc.n_flows));
+        return 4;
+    }
+    hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
+    printf("link_hops %llu\nrun_cpu_s %.3f\nsimulated_us %.3f\npeak_mb %.0f\nfigure %.2f\n",
+           (unsigned long long)hops, (double)ns / 1e9, (double)wf_fabric_last_event_ps(f) / 1e6,
+           (double)memory("VmHWM") / 1e6, (double)ns / (double)hops);
+    wf_run_fini(&r);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t k = argc > 2 ? (uint32_t)atoi(argv[1]) : 0, pods = k ? (uint32_t)atoi(argv[2]) : 0;
+    uint64_t bytes = argc > 3 ? strtoull(argv[3], NULL, 10) : 65536, start = cpu_ns();
+    struct wf_fabric_opts opts = {0};
+    struct wf_fabric *f;
+    uint64_t setup;
+    int rc;
+
+    if (k < 2 || k % 2 || !pods || pods > k || !bytes) {
+        fprintf(stderr, "usage: bench_scale K PODS [BYTES], K even, PODS at most K\n");
+        return 2;
+    }
+    describe(k, pods);
+    permute(bytes);
+    eal(wf_fabric_memory(&desc, &opts));
+    f = build();
+    setup = cpu_ns() - start;
+    printf("hosts %u\nswitches %u\nlinks %u\npools_mb %.0f\nfabric_mb %.0f\nsetup_cpu_s %.3f\n",
+           desc.n_hosts, desc.n_switches, desc.n_links,
+           (double)wf_fabric_memory(&desc, &opts) / 1e6, (double)f->arena.bytes / 1e6,
+           (double)setup / 1e9);
+    rc = measure(f, bytes);
+    wf_fabric_free(f);
+    if (!rc)
+        idle_sizes();
+    wf_arena_free(&arena);
+    return rc;
+}
