@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { BLOCK_BYTES = 1 << 16, LINE = 64 };
+enum { BLOCK_BYTES = 1 << 16, BLOCK_BYTES_MAX = 1 << 25, HUGE_BYTES = 1 << 21, LINE = 64 };
 
 struct wf_arena_block {
     struct wf_arena_block *next;
@@ -14,18 +15,33 @@ struct wf_arena_block {
     _Alignas(LINE) unsigned char data[];
 };
 
-static struct wf_arena_block *block_new(size_t bytes)
+/* Blocks grow with the arena, so that what is large lies in huge pages where the machine has them:
+ * a walk through a large fabric would otherwise spend its time on looking up pages. */
+static size_t block_bytes(const struct wf_arena *a, size_t bytes)
 {
-    size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-    size_t all = (sizeof(struct wf_arena_block) + size + LINE - 1) & ~(size_t)(LINE - 1);
-    struct wf_arena_block *b = aligned_alloc(LINE, all);
+    size_t size = a->bytes / 8;
+
+    size = size < BLOCK_BYTES ? BLOCK_BYTES : size > BLOCK_BYTES_MAX ? BLOCK_BYTES_MAX : size;
+    return sizeof(struct wf_arena_block) + (size > bytes ? size : bytes);
+}
+
+static struct wf_arena_block *block_new(const struct wf_arena *a, size_t bytes)
+{
+    size_t all = block_bytes(a, bytes);
+    size_t align = all < HUGE_BYTES ? LINE : HUGE_BYTES;
+    struct wf_arena_block *b;
+
+    all = (all + align - 1) & ~(align - 1);
+    b = aligned_alloc(align, all);
 
     if (!b) {
         fprintf(stderr, "weft: out of memory (%zu bytes asked)\n", bytes);
         abort();
     }
+    if (align == HUGE_BYTES)
+        madvise(b, all, MADV_HUGEPAGE); /* a wish; where it is refused pages stay small */
     memset(b, 0, all);
-    b->size = size;
+    b->size = all - sizeof(*b);
     return b;
 }
 
@@ -35,9 +51,9 @@ static void *alloc(struct wf_arena *a, size_t bytes, size_t align)
     size_t at = b ? (b->used + align - 1) & ~(align - 1) : 0;
 
     if (!b || at + bytes > b->size) {
-        b = block_new(bytes);
-        /* a large request does not end the current block's use */
-        if (a->head && bytes > BLOCK_BYTES / 4) {
+        b = block_new(a, bytes);
+        /* the block with more room is the one that is used on */
+        if (a->head && b->size - bytes < a->head->size - a->head->used) {
             b->next = a->head->next;
             a->head->next = b;
         } else {

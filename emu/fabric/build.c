@@ -14,13 +14,29 @@
 #include "fabric/timeline.h"
 #include "host/host.h"
 
-enum { FULL_FRAMES_MIN = 64, HDR_PACKETS_MIN = 8192, HDR_PACKETS_PER_PORT = 24 };
-enum { EVENTS_MORE = 1024 };
+enum {
+    FULL_FRAMES_MIN = 64,
+    HDR_PACKETS_MIN = 8192,
+    HDR_PACKETS_PER_PORT = 24,
+    PORTS_OF_THEIR_OWN = 8192,
+    EVENTS_MORE = 1024,
+};
+
+/* Control frames under way: so many a port, in a large fabric half as many as data packets for all
+ * ports together. A group's XOFF and the XON behind it need two more arrivals between them (xon is
+ * that far below xoff), so that fewer pauses are on the wires than what they are for. */
+static uint64_t control_packets(const struct wf_desc *d, uint64_t data)
+{
+    uint64_t ports = 2 * (uint64_t)d->n_links, all = ports * HDR_PACKETS_PER_PORT;
+    uint64_t large = (uint64_t)PORTS_OF_THEIR_OWN * HDR_PACKETS_PER_PORT + ports + data / 2;
+
+    return all < large ? all : large;
+}
 
 /* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
 static unsigned hdr_packets(const struct wf_desc *d)
 {
-    uint64_t n = HDR_PACKETS_MIN + (uint64_t)d->n_links * 2 * HDR_PACKETS_PER_PORT;
+    uint64_t n = 0;
 
     for (uint32_t i = 0; i < d->n_flows; i++) {
         const struct wf_flow_cfg *c = &d->flows[i].cfg;
@@ -31,6 +47,7 @@ static unsigned hdr_packets(const struct wf_desc *d)
         n +=
             2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
     }
+    n += HDR_PACKETS_MIN + control_packets(d, n);
     return n < 1u << 26 ? (unsigned)n : 1u << 26;
 }
 

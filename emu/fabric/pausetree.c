@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/pausetree.h"
 
-static bool same(const struct wf_pause_queue *a, const struct wf_pause_queue *b)
+#include <stdlib.h>
+
+static int by_port(const struct wf_pause_queue *a, const struct wf_pause_queue *b)
 {
-    return a->port == b->port && a->queue == b->queue;
+    if (a->port->entity != b->port->entity)
+        return a->port->entity < b->port->entity ? -1 : 1;
+    return (a->queue > b->queue) - (a->queue < b->queue);
+}
+
+static int by_queue(const void *a, const void *b)
+{
+    return by_port(&((const struct wf_pause_node *)a)->at, &((const struct wf_pause_node *)b)->at);
+}
+
+static struct wf_pause_node *find(const struct wf_pause_tree *t, const struct wf_port *port,
+                                  uint8_t queue)
+{
+    struct wf_pause_node key = {.at = {(struct wf_port *)port, queue}};
+
+    return t->n_nodes ? bsearch(&key, t->nodes, t->n_nodes, sizeof(key), by_queue) : NULL;
+}
+
+static const struct wf_pg *group(struct wf_fabric *f, uint32_t sw, unsigned port, unsigned g)
+{
+    return &((struct wf_switch *)f->nodes[sw])->pg[port][g];
 }
 
 static uint32_t count_blames(struct wf_fabric *f)
@@ -11,7 +33,10 @@ static uint32_t count_blames(struct wf_fabric *f)
     uint32_t n = 0;
 
     for (uint32_t s = 0; s < f->graph.n; s++)
-        n += f->nodes[s]->n_ports * WF_PGS * WF_BLAMES;
+        for (unsigned p = 0; p < f->nodes[s]->n_ports; p++)
+            for (unsigned g = 0; g < WF_PGS; g++)
+                for (unsigned b = 0; group(f, s, p, g)->blame && b < WF_BLAMES; b++)
+                    n += group(f, s, p, g)->blame[b].xoffs != 0;
     return n;
 }
 
@@ -22,21 +47,20 @@ static uint64_t lasted(const struct wf_pg *pg, unsigned blame, uint64_t now)
            (pg->xoff && pg->blamed == blame ? now - pg->xoff_at_ps : 0);
 }
 
-static void add_edges(struct wf_fabric *f, struct wf_switch *sw, unsigned port,
-                      struct wf_pause_tree *t)
+static void add_edges(struct wf_fabric *f, uint32_t sw, unsigned port, struct wf_pause_tree *t)
 {
-    struct wf_port *peer = sw->node.ports[port].peer;
+    struct wf_port *ports = f->nodes[sw]->ports, *peer = ports[port].peer;
 
     for (unsigned g = 0; g < WF_PGS; g++) {
-        const struct wf_pg *pg = &sw->pg[port][g];
+        const struct wf_pg *pg = group(f, sw, port, g);
 
-        for (unsigned b = 0; b < WF_BLAMES; b++) {
+        for (unsigned b = 0; pg->blame && b < WF_BLAMES; b++) {
             const struct wf_blame *bl = &pg->blame[b];
 
             if (!bl->xoffs)
                 continue;
             t->edges[t->n_edges++] = (struct wf_pause_edge){
-                .cause = {&sw->node.ports[bl->port], bl->queue},
+                .cause = {&ports[bl->port], bl->queue},
                 .paused = {peer, wf_pfc_of(peer)->queue_of_prio[pg->prio]},
                 .prio = pg->prio,
                 .xoffs = bl->xoffs,
@@ -47,67 +71,105 @@ static void add_edges(struct wf_fabric *f, struct wf_switch *sw, unsigned port,
     }
 }
 
-/* A cause is a root when it was not stopped itself in at least half of its XOFFs. */
+/* The queues that are an end of an edge, each once, in order. */
+static void find_nodes(struct wf_pause_tree *t, struct wf_arena *arena)
+{
+    uint32_t n = 0;
+
+    t->nodes = WF_ARENA_ARRAY(arena, struct wf_pause_node, 2 * t->n_edges + 1);
+    for (uint32_t i = 0; i < t->n_edges; i++) {
+        t->nodes[n++].at = t->edges[i].cause;
+        t->nodes[n++].at = t->edges[i].paused;
+    }
+    qsort(t->nodes, n, sizeof(*t->nodes), by_queue);
+    for (uint32_t i = 0; i < n; i++)
+        if (!i || by_queue(&t->nodes[i], &t->nodes[i - 1]))
+            t->nodes[t->n_nodes++] = t->nodes[i];
+}
+
+/* Each edge hangs in a list at its cause. */
+static void link_edges(struct wf_pause_tree *t)
+{
+    for (uint32_t i = t->n_edges; i > 0; i--) {
+        struct wf_pause_edge *e = &t->edges[i - 1];
+        struct wf_pause_node *cause = find(t, e->cause.port, e->cause.queue);
+
+        e->next = cause->edges;
+        cause->edges = e;
+        cause->xoffs += e->xoffs;
+        cause->while_paused += e->while_paused;
+        find(t, e->paused.port, e->paused.queue)->stopped = true;
+    }
+}
+
+/* A cause is a root when it was not stopped itself in at least half of its XOFFs. In the order of
+ * the edges. */
 static void find_roots(struct wf_pause_tree *t)
 {
     for (uint32_t i = 0; i < t->n_edges; i++) {
         const struct wf_pause_queue *c = &t->edges[i].cause;
-        uint64_t xoffs = 0, while_paused = 0;
+        struct wf_pause_node *n = find(t, c->port, c->queue);
 
-        if (wf_pause_is_root(t, c->port, c->queue))
+        if (n->root || 2 * n->while_paused >= n->xoffs)
             continue;
-        for (uint32_t j = 0; j < t->n_edges; j++)
-            if (same(&t->edges[j].cause, c)) {
-                xoffs += t->edges[j].xoffs;
-                while_paused += t->edges[j].while_paused;
-            }
-        if (2 * while_paused < xoffs)
-            t->roots[t->n_roots++] = *c;
+        n->root = true;
+        t->roots[t->n_roots++] = *c;
     }
 }
 
-static void find_depths(struct wf_pause_tree *t)
+/* From the roots outwards, breadth first; an edge's depth is told once, and so is a queue's. */
+static void find_depths(struct wf_pause_tree *t, struct wf_arena *arena)
 {
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t i = 0; i < t->n_edges; i++) {
-            struct wf_pause_edge *e = &t->edges[i];
+    struct wf_pause_node **queue = WF_ARENA_ARRAY(arena, struct wf_pause_node *, t->n_nodes + 1);
+    uint32_t head = 0, tail = 0;
 
-            if (e->depth)
-                continue;
-            if (wf_pause_is_root(t, e->cause.port, e->cause.queue))
-                e->depth = 1;
-            for (uint32_t j = 0; j < t->n_edges && !e->depth; j++)
-                if (t->edges[j].depth && same(&t->edges[j].paused, &e->cause))
-                    e->depth = (uint16_t)(t->edges[j].depth + 1);
-            more |= e->depth != 0;
-        }
+    for (uint32_t i = 0; i < t->n_roots; i++) {
+        queue[tail] = find(t, t->roots[i].port, t->roots[i].queue);
+        queue[tail++]->reached = true;
     }
+    for (; head < tail; head++)
+        for (struct wf_pause_edge *e = queue[head]->edges; e; e = e->next) {
+            struct wf_pause_node *to = find(t, e->paused.port, e->paused.queue);
+
+            e->depth = (uint16_t)(queue[head]->depth + 1);
+            if (to->reached)
+                continue;
+            to->reached = true;
+            to->depth = e->depth;
+            queue[tail++] = to;
+        }
     for (uint32_t i = 0; i < t->n_edges; i++)
         t->cycle |= !t->edges[i].depth;
 }
 
 void wf_pause_tree(struct wf_fabric *f, struct wf_arena *arena, struct wf_pause_tree *t)
 {
-    uint32_t max = count_blames(f);
-
     *t = (struct wf_pause_tree){0};
     wf_fabric_settle(f);
-    t->edges = WF_ARENA_ARRAY(arena, struct wf_pause_edge, max + 1);
+    t->edges = WF_ARENA_ARRAY(arena, struct wf_pause_edge, count_blames(f) + 1);
     for (uint32_t s = 0; s < f->graph.n; s++)
         for (unsigned p = 0; p < f->nodes[s]->n_ports; p++)
-            add_edges(f, (struct wf_switch *)f->nodes[s], p, t);
+            add_edges(f, s, p, t);
     t->roots = WF_ARENA_ARRAY(arena, struct wf_pause_queue, t->n_edges + 1);
+    find_nodes(t, arena);
+    link_edges(t);
     find_roots(t);
-    find_depths(t);
+    find_depths(t, arena);
 }
 
 bool wf_pause_is_root(const struct wf_pause_tree *t, const struct wf_port *port, uint8_t queue)
 {
-    for (uint32_t i = 0; i < t->n_roots; i++)
-        if (t->roots[i].port == port && t->roots[i].queue == queue)
-            return true;
-    return false;
+    const struct wf_pause_node *n = find(t, port, queue);
+
+    return n && n->root;
+}
+
+const struct wf_pause_edge *wf_pause_edges(const struct wf_pause_tree *t,
+                                           const struct wf_pause_queue *cause)
+{
+    const struct wf_pause_node *n = find(t, cause->port, cause->queue);
+
+    return n ? n->edges : NULL;
 }
 
 bool wf_pause_is_victim(const struct wf_pause_tree *t, struct wf_port *const *path, int n,
@@ -116,10 +178,11 @@ bool wf_pause_is_victim(const struct wf_pause_tree *t, struct wf_port *const *pa
     bool stopped = false;
 
     for (int i = 0; i < n; i++) {
-        if (wf_pause_is_root(t, path[i], queue))
+        const struct wf_pause_node *at = find(t, path[i], queue);
+
+        if (at && at->root)
             return false;
-        for (uint32_t e = 0; e < t->n_edges && !stopped; e++)
-            stopped = t->edges[e].paused.port == path[i] && t->edges[e].paused.queue == queue;
+        stopped = stopped || (at && at->stopped);
     }
     return stopped;
 }

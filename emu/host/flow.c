@@ -141,8 +141,9 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     tx.rq_psn = rx.sq_psn = (uint32_t)wf_prng_below(&prng, 1 << 24);
     rx.qpn = tx.dqpn;
     rx.dqpn = tx.qpn;
-    f->tx = wf_nic_qp_add(from, arena, &tx);
-    f->rx = wf_nic_qp_add(to, arena, &rx);
+    f->tx = wf_nic_qp_add(from, arena, &tx,
+                          f->cfg.count < WF_HOST_SQ_LEN ? f->cfg.count : WF_HOST_SQ_LEN);
+    f->rx = wf_nic_qp_add(to, arena, &rx, 1);
     f->tx->flow = f;
     dress(f->tx, to, &f->cfg);
     dress(f->rx, from, &f->cfg);

@@ -56,14 +56,24 @@ static int reach(void *arg, uint32_t rkey, uint64_t va, uint64_t len, enum wf_me
     return wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
 }
 
-struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
-                                const struct wf_qp_cfg *cfg)
+static uint32_t pow2_from(uint32_t n)
 {
+    uint32_t p = 1;
+
+    while (p < n)
+        p *= 2;
+    return p;
+}
+
+struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
+                                const struct wf_qp_cfg *cfg, uint32_t sq_len)
+{
+    uint32_t len = pow2_from(sq_len);
     struct wf_nic_qp *nq = WF_ARENA_NEW(arena, struct wf_nic_qp);
-    struct wf_wqe *sq = WF_ARENA_ARRAY(arena, struct wf_wqe, WF_HOST_SQ_LEN);
+    struct wf_wqe *sq = WF_ARENA_ARRAY(arena, struct wf_wqe, len);
     struct wf_qp_user user = {.arg = nq, .mem = reach, .complete = wf_flow_completed};
 
-    WF_ASSERT(!wf_qp_init(&nq->qp, cfg, &user, sq, WF_HOST_SQ_LEN));
+    WF_ASSERT(!wf_qp_init(&nq->qp, cfg, &user, sq, len));
     nq->host = h;
     if (2 * ++h->n_qps > h->qps_mask)
         grow(h, arena);

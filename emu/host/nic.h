@@ -58,8 +58,9 @@ struct wf_host {
 };
 
 /* nic.c */
+/* sq_len: work requests that it holds at once; rounded up to a power of two. */
 struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
-                                const struct wf_qp_cfg *cfg);
+                                const struct wf_qp_cfg *cfg, uint32_t sq_len);
 struct wf_nic_qp *wf_nic_qp_find(const struct wf_host *h, uint32_t qpn);
 /* Something about the queue pair changed: let it send if it may, set its timer. */
 void wf_nic_qp_wake(struct wf_nic_qp *nq);

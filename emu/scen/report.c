@@ -199,11 +199,12 @@ static void drops(const struct wf_report *r, FILE *out)
 static void pause_branch(const struct wf_report *r, const struct wf_pause_queue *cause,
                          unsigned depth, uint32_t *left, FILE *out)
 {
-    for (uint32_t i = 0; i < r->pauses.n_edges && *left; i++) {
-        const struct wf_pause_edge *e = &r->pauses.edges[i];
+    const struct wf_pause_edge *e = wf_pause_edges(&r->pauses, cause);
+
+    for (; e && *left; e = e->next) {
         char t[32];
 
-        if (e->cause.port != cause->port || e->cause.queue != cause->queue || e->depth != depth)
+        if (e->depth != depth)
             continue;
         --*left;
         fprintf(out, "  %*spaused %s.prio%u %u times, for %s\n", (int)(2 * depth), "",
@@ -248,7 +249,7 @@ static void pauses(const struct wf_report *r, FILE *out)
     if (!t->n_edges)
         return;
     fprintf(out, "\n  who paused whom\n");
-    for (uint32_t i = 0; i < t->n_roots; i++) {
+    for (uint32_t i = 0; i < t->n_roots && left; i++) {
         fprintf(out, "  root: %s.q%u, towards %s\n", t->roots[i].port->name, t->roots[i].queue,
                 t->roots[i].port->peer->name);
         pause_branch(r, &t->roots[i], 1, &left, out);

@@ -15,6 +15,8 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
         struct wf_pg *pg = &sw->pg[port->index][i];
 
         pg->lossless = sw->cfg.pg[i].lossless;
+        if (pg->lossless)
+            pg->blame = WF_ARENA_ARRAY(arena, struct wf_blame, WF_BLAMES);
         pg->prio = sw->cfg.pg_to_pfc_priority[i];
     }
 }
@@ -57,7 +59,8 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     node->cut_through = sw->cfg.mode == WF_MODE_CUT_THROUGH;
     wf_prng_init(&sw->prng, node->net->seed, node->name);
     sw->pg = wf_arena_alloc_line(arena, sizeof(*sw->pg) * node->n_ports);
-    sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
+    if (sw->cfg.forwarding == WF_FORWARD_L2)
+        sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
     resolve_cfg(sw);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);

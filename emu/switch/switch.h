@@ -29,7 +29,7 @@ struct wf_pg {
     uint8_t blamed; /* the pause that lasts now is this one's */
     struct wf_pg_limits lim;
     uint64_t xoff_at_ps;
-    struct wf_blame blame[WF_BLAMES];
+    struct wf_blame *blame; /* WF_BLAMES of them, of a lossless group */
 } __attribute__((aligned(64)));
 
 /* What the maps make of a DSCP or PCP. */
@@ -55,7 +55,7 @@ struct wf_switch {
     struct wf_switch_cfg cfg;
     struct wf_lane by_dscp[64], by_pcp[8]; /* from cfg's maps */
     struct wf_prng prng;
-    struct wf_fdb_entry *fdb;
+    struct wf_fdb_entry *fdb; /* forwarding l2 only */
 };
 
 extern const struct wf_node_ops wf_switch_ops;
