@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/assert.h"
+#include "cap/bundle.h"
 #include "scen/csv.h"
 
 enum { NAME_LEN = 2048 };
@@ -153,12 +154,36 @@ static void flatten_result(json_t *values, const char *prefix, const json_t *roo
     }
 }
 
+/* Of a recording its summary. */
+static json_t *load(const char *path, json_error_t *why)
+{
+    struct wf_bundle *b;
+    const char *text;
+    json_t *root;
+    size_t len = 0;
+    struct wf_err err;
+
+    if (!wf_bundle_is(path))
+        return json_load_file(path, JSON_REJECT_DUPLICATES, why);
+    *why = (json_error_t){.line = -1, .column = -1};
+    if (wf_bundle_open(&b, path, &err)) {
+        snprintf(why->text, sizeof(why->text), "%.150s", err.msg);
+        return NULL;
+    }
+    text = wf_bundle_text(b, WF_BUNDLE_SUMMARY, &len);
+    root = text ? json_loadb(text, len, JSON_REJECT_DUPLICATES, why) : NULL;
+    if (!text)
+        snprintf(why->text, sizeof(why->text), "the recording has no %s", WF_BUNDLE_SUMMARY);
+    wf_bundle_close(b);
+    return root;
+}
+
 static int read_json(struct wf_diff_side *s, struct wf_err *err)
 {
     static const char *const known[] = {"weft.run/1", "weft.runs/1", "weft.replay/1", NULL};
     static const char *const context[] = {"version", "scenario_sha256", "seed"};
     json_error_t why;
-    json_t *root = json_load_file(s->path, JSON_REJECT_DUPLICATES, &why);
+    json_t *root = load(s->path, &why);
     const char *schema = json_string_value(json_object_get(root, "schema"));
     int rc = 0;
 
@@ -275,7 +300,7 @@ int wf_diff_read(struct wf_diff_side *s, const char *path, struct wf_err *err)
     *s = (struct wf_diff_side){.path = path, .values = json_object(), .context = json_object()};
     if (stat(path, &st))
         return wf_err_at(err, errno, path, 0, 0, "cannot be read: %s", strerror(errno));
-    if (S_ISDIR(st.st_mode)) {
+    if (S_ISDIR(st.st_mode) && !wf_bundle_is(path)) {
         snprintf(table, sizeof(table), "%s/runs.csv", path);
         return read_table(s, table, err);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs between two results: of runs (weft.run/1, weft.runs/1, weft.replay/1), or tables of
- * sweeps and traces. Each is flattened to values under names such as
+ * What differs between two results: of runs (weft.run/1, weft.runs/1, weft.replay/1, recordings),
+ * or tables of sweeps and traces. Each is flattened to values under names such as
  * leaf0:p3.q3.ecn_marked_frames; lists are taken apart by their entries' names and not by their
  * order. A counter that is absent is 0, since lists hold only what is not zero.
  *
@@ -22,8 +22,8 @@ struct wf_diff_side {
     json_t *context; /* of the manifest: version, scenario_sha256, seed */
 };
 
-/* A JSON result, a CSV table, or the folder of a sweep. 0, or -errno and *err. Free it in either
- * case. */
+/* A JSON result, a recording (of which the summary counts), a CSV table, or the folder of a sweep.
+ * 0, or -errno and *err. Free it in either case. */
 int wf_diff_read(struct wf_diff_side *s, const char *path, struct wf_err *err);
 void wf_diff_free(struct wf_diff_side *s);
 /* -EINVAL and *err when they are no results of one kind. */

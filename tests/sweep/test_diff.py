@@ -177,6 +177,17 @@ class Diff(unittest.TestCase):
         self.assertEqual(list(got), ["workload.in.size=100kB seed=2 flow=flow.in:h4-h0: slowdown"])
         self.assertEqual(got.popitem()[1][1], 99.5)
 
+    def test_recordings_are_compared_by_their_summaries(self):
+        a = self.run_to("a.json")
+        for name, extra in (("r.tar.gz", ()), ("s.tar.gz", ("--set", "workload.in.size=150kB"))):
+            code, _, err = weft("run", "--quiet", "--record", self.path(name), *extra,
+                                self.path("s.yaml"))
+            self.assertEqual(code, 0, err)
+        self.assertEqual(self.diff("a.json", "r.tar.gz", 0)["changes"], [])
+        got = self.changes(self.diff("r.tar.gz", "s.tar.gz", 1))
+        self.assertEqual(got["flow.in:h1-h0.posted_bytes"], (200000, 150000))
+        self.assertEqual(got["digest"][0], a["digest"])
+
     def test_bad_input(self):
         self.run_to("a.json")
         self.save("other.json", {"schema": "weft.run/2"})
