@@ -71,7 +71,8 @@ static void collect(struct wf_plot *p, struct steps *s, const struct wf_plot_inp
 
     s->v = realloc(s->v, (s->n + c->n_rows + 1) * sizeof(*s->v));
     WF_ASSERT(s->v && table);
-    s->source = s->source ? s->source : c;
+    if (!s->source) /* of many runs the sweep, which stands before them, says more than the first */
+        s->source = in->group ? &p->inputs[0].csv : c;
     for (size_t i = 0; i < c->n_rows; i++) {
         const char *object = wf_csv_cell(c, i, k.object);
         double t = strtod(wf_csv_cell(c, i, k.time), NULL);
