@@ -1,0 +1,28 @@
+# Draws cdf_queue.svg from cdf_queue.csv; run it by: gnuplot cdf_queue.gp
+# Written by weft 0.1.0+18a1d70.
+set terminal svg noenhanced size 900,560 font 'sans,14' background 'white'
+set output 'cdf_queue.svg'
+set datafile separator comma
+set datafile columnheaders
+set datafile missing NaN
+set grid
+set key outside right top
+set linetype 1 linecolor rgb '#0072b2' linewidth 1.5
+set linetype 2 linecolor rgb '#d55e00' linewidth 1.5
+set linetype 3 linecolor rgb '#009e73' linewidth 1.5
+set linetype 4 linecolor rgb '#cc79a7' linewidth 1.5
+set linetype 5 linecolor rgb '#56b4e9' linewidth 1.5
+set linetype 6 linecolor rgb '#8b6508' linewidth 1.5
+set linetype 7 linecolor rgb '#000000' linewidth 1.5
+set linetype 8 linecolor rgb '#e69f00' linewidth 1.5
+set title 'queue_bytes: share of the time at or below'
+set xlabel 'queue [kB]'
+set ylabel 'share of the time'
+set yrange [0:*]
+array G[5]
+G[1] = 'kmin=10kB'
+G[2] = 'kmin=50kB'
+G[3] = 'kmin=100kB'
+G[4] = 'kmin=200kB'
+G[5] = 'kmin=400kB'
+plot for [i=1:5] 'cdf_queue.csv' using (column("value") / 1e3):(column("curve") == i ? column("share") : NaN) with steps linewidth 1.5 title G[i]
