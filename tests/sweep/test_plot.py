@@ -225,6 +225,29 @@ class Traces(Case):
         for f in ("cdf_queue", "series_queue_bytes"):
             self.is_svg(self.path("figs", f + ".svg"))
 
+    def test_traces_of_a_sweep_of_weft_itself(self):
+        trace = ("trace: [{at: 'leaf0:p0.q3', what: queue_bytes, on: change, file: q.csv}, "
+                 "{at: 'leaf0:p0', what: tx_bps, every: 5us, file: q.csv}]\n")
+        code, _, err = weft("sweep", "--quiet", "--set", f"{DELAY}=1us,100ns", "--seeds", "2",
+                            "--out", self.path("out"), self.write("s.yaml", BASE + trace))
+        self.assertEqual(code, 0, err)
+        self.plot("out")
+        cdf = table(self.path("out", "plots", "cdf_queue.csv"))
+        summary = table(self.path("out", "summary.csv"))
+        for group in ("delay=1us", "delay=100ns"):
+            rows = [r for r in cdf if r["group"] == group]
+            most = [s["max"] for s in summary if s["metric"] == "queue_max_bytes" and
+                    "delay=" + s[DELAY] == group]
+            self.assertEqual(float(rows[-1]["share"]), 1)
+            self.assertEqual([rows[-1]["value"]], most)
+        run = sorted(os.listdir(self.path("out", "runs")))[0]
+        self.plot("--out", "figs", self.path("out", "runs", run, "q.csv"))
+        self.assertEqual(sorted(n for n in os.listdir(self.path("figs")) if n.endswith("csv")),
+                         ["cdf_queue.csv", "cdf_tx_bps.csv", "series_queue_bytes.csv",
+                          "series_tx_bps.csv"])
+        rates = [int(r["value"]) for r in table(self.path("figs", "series_tx_bps.csv"))]
+        self.assertTrue(0 < max(rates) <= 100e9)
+
     def test_objects_and_series_are_chosen(self):
         self.plot("--out", "figs", "--at", "a:*.q3", "--series", "queue_bytes", self.trace())
         self.assertEqual({r["group"] for r in table(self.path("figs", "cdf_queue.csv"))}, {"a:p0.q3"})
