@@ -158,6 +158,7 @@ static json_t *make_head(const struct wf_record_conf *conf, const struct wf_scen
     json_object_set_new(j, "time_scale", number(scen->desc.time_scale));
     json_object_set_new(j, "payload", json_string(conf->cut ? "cut" : "whole"));
     json_object_set_new(j, "captures", json_array());
+    json_object_set_new(j, "traces", json_array());
     json_object_set_new(j, "manifest", m);
     return j;
 }
@@ -248,12 +249,13 @@ bool wf_record_take_error(struct wf_record *r, struct wf_err *err)
     return true;
 }
 
-static void keep_captures(struct wf_record *r, const struct wf_report *rep)
+/* The names of what the run wrote besides. */
+static void keep_files(struct wf_record *r, const char *key, const char *const *files)
 {
-    json_t *list = json_object_get(r->head, "captures");
+    json_t *list = json_object_get(r->head, key);
 
-    for (size_t i = 0; rep->files && rep->files[i]; i++)
-        json_array_append_new(list, json_string(rep->files[i]));
+    for (size_t i = 0; files && files[i]; i++)
+        json_array_append_new(list, json_string(files[i]));
 }
 
 void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_report *rep,
@@ -273,7 +275,8 @@ void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_rep
                    r->sum.lost, r->sum.stimuli);
         incomplete(r, err.msg);
     }
-    keep_captures(r, rep);
+    keep_files(r, "captures", rep->files);
+    keep_files(r, "traces", rep->traces);
     json_object_set(r->head, "end", json_object_get(summary, "end"));
     json_object_set(r->head, "digest", json_object_get(summary, "digest"));
     json_object_set_new(r->head, "stopped", json_boolean(stopped));
@@ -313,6 +316,21 @@ static void add_part(const struct wf_record *r, struct files *fs, const char *na
     add_file(fs, name, in_part(r, name, path, sizeof(path)));
 }
 
+/* "captures/00-leaf0.pcapng": two may have the same name, in different folders. */
+static void add_outputs(const struct wf_record *r, struct files *fs, const char *key)
+{
+    const json_t *v;
+    size_t i;
+
+    json_array_foreach (json_object_get(r->head, key), i, v) {
+        const char *path = json_string_value(v), *slash = strrchr(path, '/');
+        char name[PATH_MAX];
+
+        snprintf(name, sizeof(name), "%s/%02zu-%s", key, i, slash ? slash + 1 : path);
+        add_file(fs, name, path);
+    }
+}
+
 /* In the order in which a reader needs them. */
 static void list_files(const struct wf_record *r, struct files *fs)
 {
@@ -325,13 +343,8 @@ static void list_files(const struct wf_record *r, struct files *fs)
         add_part(r, fs, json_string_value(v));
     add_part(r, fs, WF_BUNDLE_SUMMARY);
     add_part(r, fs, WF_BUNDLE_LOG);
-    json_array_foreach (json_object_get(r->head, "captures"), i, v) {
-        const char *path = json_string_value(v), *slash = strrchr(path, '/');
-        char name[PATH_MAX];
-
-        snprintf(name, sizeof(name), "captures/%02zu-%s", i, slash ? slash + 1 : path);
-        add_file(fs, name, path);
-    }
+    add_outputs(r, fs, "captures");
+    add_outputs(r, fs, "traces");
 }
 
 /* The archive's folder: FILE's name up to its first dot. */

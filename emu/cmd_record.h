@@ -75,8 +75,8 @@ struct wf_repeat {
     struct wf_err err;
     char why[256]; /* why it is not complete */
     /* what wf_repeat_compare found */
-    uint64_t compared, differing;
-    json_t *differences; /* [{"key": ..., "recorded": ..., "repeated": ...}], the first of them */
+    size_t compared;
+    json_t *differences; /* as wf_diff() gives them: a is recorded, b repeated */
 };
 
 /* Open a bundle and load its scenario (free it in either case). A usage error is in *err, or in

@@ -12,8 +12,9 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "cmd_record.h"
+#include "scen/diff.h"
 
-enum { DIFFERENCES = 100, TEXT_ROWS = 20 };
+enum { TEXT_ROWS = 20 };
 
 /* --- the bundle ------------------------------------------------------------------------------- */
 
@@ -252,96 +253,36 @@ int wf_repeat_start(struct wf_repeat *p, struct wf_edges *es, struct wf_fabric *
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-static void differ(struct wf_repeat *p, const char *key, json_t *recorded, json_t *repeated)
+/* What the model knows of a run; not: lateness, expectations, what is of the machine. */
+static json_t *model_values(const json_t *summary)
 {
-    p->differing++;
-    if (json_array_size(p->differences) < DIFFERENCES)
-        json_array_append_new(p->differences,
-                              json_pack("{s:s, s:o, s:o}", "key", key, "recorded",
-                                        recorded ? json_incref(recorded) : json_null(), "repeated",
-                                        repeated ? json_incref(repeated) : json_null()));
-}
+    static const char *const keys[] = {"digest", "time_ps",         "fabric", "hosts",
+                                       "flows",  "ports",           "drops",  "priorities",
+                                       "queues", "priority_groups", "pauses"};
+    json_t *some = json_object(), *values;
 
-static void compare(struct wf_repeat *p, const char *key, json_t *a, json_t *b);
-
-static void compare_objects(struct wf_repeat *p, const char *key, json_t *a, json_t *b)
-{
-    char below[512];
-    const char *k;
-    json_t *v;
-
-    json_object_foreach (a, k, v) {
-        snprintf(below, sizeof(below), "%s.%s", key, k);
-        compare(p, below, v, json_object_get(b, k));
-    }
-    json_object_foreach (b, k, v)
-        if (!json_object_get(a, k)) {
-            snprintf(below, sizeof(below), "%s.%s", key, k);
-            compare(p, below, NULL, v);
-        }
-}
-
-/* Holders of counters are known by their names; what is not zero on one side may be missing on the
- * other. */
-static json_t *find_named(const json_t *list, const char *name)
-{
-    json_t *v;
-    size_t i;
-
-    json_array_foreach (list, i, v) {
-        const char *its = json_string_value(json_object_get(v, "name"));
-
-        if (its && !strcmp(its, name))
-            return v;
-    }
-    return NULL;
-}
-
-static void compare_arrays(struct wf_repeat *p, const char *key, json_t *a, json_t *b)
-{
-    size_t n = json_array_size(a) > json_array_size(b) ? json_array_size(a) : json_array_size(b);
-    char below[512];
-
-    for (size_t i = 0; i < n; i++) {
-        json_t *x = json_array_get(a, i), *y = json_array_get(b, i);
-        const char *name = json_string_value(json_object_get(x ? x : y, "name"));
-
-        if (name && x && find_named(b, name))
-            y = find_named(b, name);
-        if (name)
-            snprintf(below, sizeof(below), "%s %s", key, name);
-        else
-            snprintf(below, sizeof(below), "%s[%zu]", key, i);
-        compare(p, below, x, y);
-    }
-}
-
-static void compare(struct wf_repeat *p, const char *key, json_t *a, json_t *b)
-{
-    if (json_is_object(a) && json_is_object(b)) {
-        compare_objects(p, key, a, b);
-    } else if (json_is_array(a) && json_is_array(b)) {
-        compare_arrays(p, key, a, b);
-    } else {
-        p->compared++;
-        if (!a || !b || !json_equal(a, b))
-            differ(p, key, a, b);
-    }
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        json_object_set(some, keys[i], json_object_get(summary, keys[i]));
+    values = wf_diff_values(some);
+    json_decref(some);
+    return values;
 }
 
 void wf_repeat_compare(struct wf_repeat *p, const json_t *summary)
 {
-    /* all that the model knows; not: lateness, expectations, what is of the machine */
-    static const char *const keys[] = {"digest", "time_ps",         "fabric", "hosts",
-                                       "flows",  "ports",           "drops",  "priorities",
-                                       "queues", "priority_groups", "pauses"};
+    json_t *recorded = model_values(p->summary), *repeated = model_values(summary);
 
-    p->differences = json_array();
     if (!p->at_end)
         why_not(p, "the run ended before the ingress log did");
-    for (size_t i = 0; p->summary && i < sizeof(keys) / sizeof(keys[0]); i++)
-        compare(p, keys[i], json_object_get(p->summary, keys[i]),
-                json_object_get(summary, keys[i]));
+    p->differences = p->summary ? wf_diff(recorded, repeated) : json_array();
+    p->compared = json_object_size(repeated);
+    json_decref(recorded);
+    json_decref(repeated);
+}
+
+static size_t differing(const struct wf_repeat *p)
+{
+    return json_array_size(p->differences);
 }
 
 static bool same_version(const struct wf_repeat *p)
@@ -355,7 +296,7 @@ enum wf_exit wf_repeat_exit(const struct wf_repeat *p)
 {
     if (p->rc)
         return WF_EXIT_USAGE;
-    if (p->complete && p->summary && !p->differing)
+    if (p->complete && p->summary && !differing(p))
         return WF_EXIT_PASS;
     return p->complete && p->summary && same_version(p) ? WF_EXIT_INVARIANT : WF_EXIT_EXPECTATION;
 }
@@ -376,14 +317,14 @@ static void print_differences(const struct wf_repeat *p, FILE *out)
     json_array_foreach (p->differences, i, d) {
         if (i == TEXT_ROWS)
             break;
-        fprintf(out, "  differs: %s: recorded ", json_string_value(json_object_get(d, "key")));
-        print_value(json_object_get(d, "recorded"), out);
+        fprintf(out, "  differs: %s: recorded ", json_string_value(json_object_get(d, "what")));
+        print_value(json_object_get(d, "a"), out);
         fputs(", repeated ", out);
-        print_value(json_object_get(d, "repeated"), out);
+        print_value(json_object_get(d, "b"), out);
         fputc('\n', out);
     }
-    if (p->differing > TEXT_ROWS)
-        fprintf(out, "  ... and %" PRIu64 " more differ\n", p->differing - TEXT_ROWS);
+    if (differing(p) > TEXT_ROWS)
+        fprintf(out, "  ... and %zu more differ\n", differing(p) - TEXT_ROWS);
 }
 
 void wf_repeat_text(const struct wf_repeat *p, FILE *out)
@@ -401,11 +342,10 @@ void wf_repeat_text(const struct wf_repeat *p, FILE *out)
     print_differences(p, out);
     if (!p->summary)
         fprintf(out, "the recorded run left no result to compare with\n");
-    else if (p->differing)
-        fprintf(out, "NOT EQUAL: %" PRIu64 " of %" PRIu64 " values differ\n", p->differing,
-                p->compared);
+    else if (differing(p))
+        fprintf(out, "NOT EQUAL: %zu of %zu values differ\n", differing(p), p->compared);
     else
-        fprintf(out, "equal: the digest and all %" PRIu64 " values%s\n", p->compared,
+        fprintf(out, "equal: the digest and all %zu values%s\n", p->compared,
                 p->complete ? "" : ", though the recording is incomplete");
 }
 
@@ -419,10 +359,10 @@ json_t *wf_repeat_json(const struct wf_repeat *p)
     json_object_set_new(j, "stimuli", json_integer((json_int_t)p->done));
     json_object_set_new(j, "complete", json_boolean(p->complete));
     json_object_set_new(j, "incomplete_because", p->why[0] ? json_string(p->why) : json_null());
-    json_object_set_new(j, "equal", json_boolean(p->summary && !p->differing && !p->rc));
+    json_object_set_new(j, "equal", json_boolean(p->summary && !differing(p) && !p->rc));
     json_object_set_new(j, "recorded_digest", digest ? json_incref(digest) : json_null());
     json_object_set_new(j, "compared", json_integer((json_int_t)p->compared));
-    json_object_set_new(j, "differing", json_integer((json_int_t)p->differing));
+    json_object_set_new(j, "differing", json_integer((json_int_t)differing(p)));
     json_object_set(j, "differences", p->differences);
     return j;
 }

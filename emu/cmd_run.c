@@ -36,7 +36,7 @@ static const char usage[] =
     "file,\n"
     "                    which repeats the run: a tar archive, of zstd or gzip by .zst, .gz, .tgz\n"
     "  --payload cut     record no payload bytes, only what each frame's ICRC was\n"
-    "  --capture         of a bundle: write the scenario's capture files anew\n"
+    "  --capture         of a bundle: write the scenario's captures and series anew\n"
     "  --no-capture      write no capture files\n"
     "  --trace FILE      write all series of the scenario's trace to this CSV file; without any,\n"
     "                    the bytes of all queues and all pauses, on change\n"
@@ -448,6 +448,7 @@ static int repeat_bundle(struct options *o, struct wf_scenario *scen)
         o->seeded = true;
         o->seed = p->seed;
         o->no_capture = !o->capture;
+        o->no_trace = !o->capture && !o->trace;
         rc = run_scenario(o, scen, p);
     }
     if (p)

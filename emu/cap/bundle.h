@@ -6,7 +6,7 @@
  *   scenario.yaml, profiles/N-NAME.yaml
  *   summary.json     the result (weft.run/1)
  *   ingress.pcapng   the ingress log
- *   captures/...     what the run captured
+ *   captures/N-NAME, traces/N-NAME     what else the run wrote
  * The same files in a folder, as a run that was killed leaves them, are read too. Nothing of a
  * bundle is ever written to the disk when it is read: the texts come into memory, within limits,
  * and the log is read as a stream. So the names in a hostile archive do no harm.

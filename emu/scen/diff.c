@@ -154,6 +154,14 @@ static void flatten_result(json_t *values, const char *prefix, const json_t *roo
     }
 }
 
+json_t *wf_diff_values(const json_t *result)
+{
+    json_t *values = json_object();
+
+    flatten_result(values, "", result);
+    return values;
+}
+
 /* Of a recording its summary. */
 static json_t *load(const char *path, json_error_t *why)
 {

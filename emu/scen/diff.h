@@ -26,6 +26,8 @@ struct wf_diff_side {
  * 0, or -errno and *err. Free it in either case. */
 int wf_diff_read(struct wf_diff_side *s, const char *path, struct wf_err *err);
 void wf_diff_free(struct wf_diff_side *s);
+/* The values of a result that is there as JSON already; a new object. */
+json_t *wf_diff_values(const json_t *result);
 /* -EINVAL and *err when they are no results of one kind. */
 int wf_diff_match(const struct wf_diff_side *a, const struct wf_diff_side *b, struct wf_err *err);
 /* An array of {what, a, b, relative}, without relative where it says nothing; verdicts and

@@ -25,7 +25,8 @@ SOURCE = os.environ["WEFT_SOURCE"]
 TEXT = ("weft: 1\nprofile: %s\ntopology: {leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
         "workload: [{name: p, kind: permutation, from: 'h*', size: 200kB}]\n"
         "timeline: [{at: 20us, do: inject_drop, where: 'leaf0:p0', every: 10}]\n"
-        "capture: [{at: 'leaf0:p0', file: leaf0.pcapng}]\n")
+        "capture: [{at: 'leaf0:p0', file: leaf0.pcapng}]\n"
+        "trace: [{what: queue_bytes, at: 'leaf0:p0.q3', on: change, file: queues.csv}]\n")
 PROFILE = "weft: 1\nlinks: {'*': {rate: 25Gbps}}\n"
 
 
@@ -84,7 +85,7 @@ class Record(unittest.TestCase):
         members = self.members("a.tar")
         self.assertEqual(list(members), ["bundle.json", "scenario.yaml", "profiles/00-slow.yaml",
                                          "summary.json", "ingress.pcapng",
-                                         "captures/00-leaf0.pcapng"])
+                                         "captures/00-leaf0.pcapng", "traces/00-queues.csv"])
         head = json.loads(members["bundle.json"])
         self.assertEqual((head["seed"], head["set"]), (5, ["workload.p.size=300kB"]))
 
