@@ -279,9 +279,11 @@ static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, s
     size_t n = (size_t)hdr_packets(d) + full_frames(opts) + 6ul * d->n_links + 3ul * d->n_flows +
                d->n_steps + EVENTS_MORE;
 
-    for (uint32_t i = 0; i < f->n_lcs; i++)
+    for (uint32_t i = 0; i < f->n_lcs; i++) {
         if (wf_wheel_reserve(&f->lcs[i].wheel, n))
             return wf_err_set(err, ENOMEM, "no memory for %zu events", n);
+        f->lcs[i].wheel.prefetch = wf_port_prefetch;
+    }
     return 0;
 }
 

@@ -78,7 +78,6 @@ static void clear(struct wf_pkt *pkt, uint64_t now_ps)
     memset(pkt, 0, offsetof(struct wf_pkt, p));
     pkt->p.flags = 0;
     pkt->born_ps = now_ps;
-    pkt->cookie = 0;
 }
 
 struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)

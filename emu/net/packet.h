@@ -43,6 +43,7 @@ enum wf_pkt_flag {
     WF_PKT_ACCOUNTED = 8, /* the switch's buffer holds it */
     WF_PKT_REPLAYED = 16, /* read from a capture */
     WF_PKT_IP_OK = 32,    /* its IPv4 checksum was right, and edits keep it so */
+    WF_PKT_WATCHED = 64,  /* somebody looked on when it was enqueued */
 };
 
 /*
@@ -56,14 +57,14 @@ struct wf_pkt {
     struct wf_fifo_node q; /* in an egress queue */
     struct wf_port *port;  /* where it is: the port that it came in by, or will come in by */
     uint8_t *data;         /* the bytes that are there, caplen of them */
-    uint64_t hash;         /* of the headers as they are; what the digest sees */
     uint32_t frame_len;
-    uint32_t link_downs; /* the link's when it was sent */
     uint16_t caplen;
     uint16_t flags;
     uint8_t prio; /* whom a PFC frame of the receiver stops: 802.1p priority */
     uint8_t tc, pg, queue;
+    uint32_t link_downs; /* the link's when it was sent */
 
+    uint64_t hash;         /* of the headers as they are; what the digest sees */
     uint64_t first_bit_ps; /* of the preamble, at that port */
     uint64_t last_bit_ps;  /* of the FCS, at that port */
     uint64_t ready_ps;     /* not sent before */
@@ -76,11 +77,16 @@ struct wf_pkt {
     bool malformed;        /* lengths contradict each other: fit for bridging only */
     bool full;             /* its buffer is of the pool of whole frames */
 
-    struct wf_parsed p;
+    _Alignas(8) struct wf_parsed p;
     uint64_t born_ps;
-    uint64_t pause_mark_ps; /* the queue's paused time when it was enqueued */
-    uint64_t cookie;        /* of whoever made it: replay's record number */
+
+    uint64_t pause_mark_ps; /* WF_PKT_WATCHED: the queue's paused time when it was enqueued */
+    uint64_t cookie;        /* WF_PKT_REPLAYED: the number of its record */
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct wf_pkt, hash) == 64 && offsetof(struct wf_pkt, p) == 128 &&
+                   offsetof(struct wf_pkt, pause_mark_ps) == 192,
+               "what one step of a hop needs is one cache line");
 
 enum { WF_PKT_SPARE = 512, WF_PKT_BULK = 128 };
 

@@ -87,6 +87,8 @@ static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     if (!q->fifo.count) {
         port->occupied &= ~(1u << qi);
         q->deficit = 0; /* an empty queue saves nothing up */
+    } else {
+        __builtin_prefetch(q->fifo.head);
     }
     port->prio_ctr[pkt->prio][WF_PRIO_TX_FRAMES]++;
     port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += pkt->frame_len;
@@ -180,6 +182,8 @@ void wf_port_kick(struct wf_port *port, uint64_t t_ps)
             return;
         wf_lcore_cancel(lc, &port->kick);
     }
+    if (port->occupied & (WF_OCCUPIED_CONTROL - 1))
+        port->ahead = port->q[__builtin_ctz(port->occupied)].fifo.head;
     wf_lcore_schedule(lc, &port->kick, t_ps,
                       wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), look_event);
 }
@@ -194,7 +198,11 @@ void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
         return;
     }
     pkt->enqueued_ps = now;
-    pkt->pause_mark_ps = port->taps ? port->ll_ops->paused_ps(port, pkt->queue) : 0;
+    pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
+    if (port->taps) {
+        pkt->flags |= WF_PKT_WATCHED;
+        pkt->pause_mark_ps = port->ll_ops->paused_ps(port, pkt->queue);
+    }
     pkt->depth_bytes = (uint32_t)q->ctr[WF_QUEUE_BYTES];
     wf_fifo_push(&q->fifo, &pkt->q);
     port->occupied |= 1u << pkt->queue;
@@ -240,6 +248,31 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
         port->ll_ops->rx_control(port, pkt);
     else
         port->node->ops->rx(port->node, port, pkt);
+}
+
+void wf_port_prefetch(const struct wf_event *ev)
+{
+    const struct wf_pkt *pkt = (const struct wf_pkt *)ev;
+    const struct wf_port *port;
+
+    if (ev->fn == arrival) {
+        port = pkt->port;
+        __builtin_prefetch(port);
+        __builtin_prefetch(&port->tx);
+        __builtin_prefetch(&port->digest);
+        __builtin_prefetch(port->prio_ctr[pkt->prio]);
+        __builtin_prefetch(&pkt->hash);
+        __builtin_prefetch(&pkt->p);
+        __builtin_prefetch(pkt + 1); /* its headers, as a rule */
+    } else if (ev->fn == look_event) {
+        port = WF_CONTAINER_OF(ev, const struct wf_port, kick);
+        pkt = WF_CONTAINER_OF(port->ahead, const struct wf_pkt, q);
+        __builtin_prefetch(&port->tx);
+        __builtin_prefetch(&port->digest);
+        __builtin_prefetch(&port->q[__builtin_ctz(port->occupied | WF_OCCUPIED_CONTROL)]);
+        __builtin_prefetch(pkt);
+        __builtin_prefetch(&pkt->hash);
+    }
 }
 
 static void flush(struct wf_port *port)

@@ -116,7 +116,7 @@ struct wf_port {
     uint32_t entity, seq;
     uint32_t downs; /* the link's */
     struct wf_node *node;
-    struct wf_port *peer;
+    const struct wf_fifo_node *ahead; /* what the kick may find: only ever prefetched */
 
     struct wf_txclock tx;
     uint64_t delay_ps; /* the link's */
@@ -129,6 +129,7 @@ struct wf_port {
     uint8_t held;     /* bit per class that the link layer may be holding back */
 
     struct wf_digest digest;
+    struct wf_port *peer;
     struct wf_tap *taps;
     uint64_t ctr[WF_PORT_CTRS];
 
@@ -158,6 +159,8 @@ void wf_port_link_changed(struct wf_port *port, bool up);
 void wf_port_link_known(struct wf_port *port);
 /* One more fault, behind those that are there; it lives as long as the port. */
 void wf_port_fault(struct wf_port *port, struct wf_fault *fault);
+/* For struct wf_wheel's prefetch: what an arrival and a transmitter's look will touch. */
+void wf_port_prefetch(const struct wf_event *ev);
 /* Bytes that wait in all its queues. */
 uint64_t wf_port_backlog(const struct wf_port *port);
 

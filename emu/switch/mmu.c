@@ -8,7 +8,7 @@
 
 static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
 {
-    return &sw->pg[pkt->port->index][pkt->pg];
+    return &sw->pg[pkt->port - sw->node.ports][pkt->pg]; /* the port's own memory is cold */
 }
 
 static enum wf_reason refused(const struct wf_switch *sw, const struct wf_visit *v,
