@@ -68,19 +68,51 @@ static void drop_addresses(char *text)
     *out = 0;
 }
 
-static void print_names(FILE *out, const struct group *g, uint32_t first)
+/* Members of one text, in order: `next` leads from each to the one behind it. */
+struct same {
+    uint32_t first, next;
+};
+
+static int by_text(const void *a, const void *b, void *arg)
+{
+    const struct group *g = arg;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int c = strcmp(g->texts[x], g->texts[y]);
+
+    return c ? c : (x > y) - (x < y);
+}
+
+/* For each member the first one of its text, and the next one. */
+static struct same *find_same(struct group *g)
+{
+    uint32_t *order = calloc(g->n + 1, sizeof(*order));
+    struct same *v = calloc(g->n + 1, sizeof(*v));
+
+    WF_ASSERT(order && v);
+    for (uint32_t i = 0; i < g->n; i++)
+        order[i] = i;
+    qsort_r(order, g->n, sizeof(*order), by_text, g);
+    for (uint32_t i = 0; i < g->n; i++) {
+        bool first = !i || strcmp(g->texts[order[i]], g->texts[order[i - 1]]);
+
+        v[order[i]] = (struct same){first ? order[i] : v[order[i - 1]].first, UINT32_MAX};
+        if (!first)
+            v[order[i - 1]].next = order[i];
+    }
+    free(order);
+    return v;
+}
+
+static void print_names(FILE *out, const struct group *g, const struct same *v, uint32_t first)
 {
     uint32_t shown = 0, more = 0;
 
     fprintf(out, "\n%s", g->kind);
-    for (uint32_t i = first; i < g->n; i++) {
-        if (strcmp(g->texts[i], g->texts[first]))
-            continue;
+    for (uint32_t i = first; i != UINT32_MAX; i = v[i].next, shown++) {
         if (shown < NAMES_SHOWN)
             fprintf(out, "%s %s", shown ? "," : "", g->names[i]);
         else
             more++;
-        shown++;
     }
     if (more)
         fprintf(out, " and %u more", more);
@@ -89,18 +121,17 @@ static void print_names(FILE *out, const struct group *g, uint32_t first)
 
 static void print_group(FILE *out, struct group *g)
 {
-    for (uint32_t i = 0; i < g->n; i++) {
-        bool seen = false;
+    struct same *v = find_same(g);
 
-        for (uint32_t j = 0; j < i && !seen; j++)
-            seen = !strcmp(g->texts[j], g->texts[i]);
-        if (seen)
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (v[i].first != i)
             continue;
-        print_names(out, g, i);
+        print_names(out, g, v, i);
         fputs(g->texts[i], out);
     }
     for (uint32_t i = 0; i < g->n; i++)
         free(g->texts[i]);
+    free(v);
     free(g->texts);
     free(g->names);
 }

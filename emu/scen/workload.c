@@ -65,13 +65,33 @@ static void read_keys(struct wf_scenario *s, struct wf_scen_work *w, const struc
     }
 }
 
+/* A host by its name, or -1; generated names are their numbers. */
+static int find_host(const struct wf_scenario *s, const char *name)
+{
+    uint32_t i = name[0] == 'h' ? (uint32_t)strtoul(name + 1, NULL, 10) : UINT32_MAX;
+
+    if (i < s->desc.n_hosts && !strcmp(s->desc.hosts[i].name, name))
+        return (int)i;
+    return wf_desc_find_host(&s->desc, name);
+}
+
+static void no_host(struct wf_scenario *s, const struct wf_yaml_node *at)
+{
+    const char **names = WF_ARENA_ARRAY(&s->arena, const char *, s->desc.n_hosts + 1);
+
+    for (uint32_t i = 0; i < s->desc.n_hosts; i++)
+        names[i] = s->desc.hosts[i].name;
+    wf_diag_unknown(&s->diags, at, at->text, names, s->desc.n_hosts, "'%s' matches no host",
+                    at->text);
+}
+
 /* Hosts that a pattern means, appended once each. */
 static void add_hosts(struct wf_scenario *s, const struct wf_yaml_node *at, uint32_t *out,
                       uint32_t *n, bool *seen)
 {
-    const char **names;
     struct wf_err err = {0};
     uint32_t hits = 0;
+    int host;
 
     if (at->kind != WF_YAML_SCALAR || !at->text[0]) {
         wf_diag_error(&s->diags, at, "expected a host or a pattern such as h[1-8], found %s",
@@ -82,19 +102,19 @@ static void add_hosts(struct wf_scenario *s, const struct wf_yaml_node *at, uint
         wf_diag_error(&s->diags, at, "%s", err.msg);
         return;
     }
-    names = WF_ARENA_ARRAY(&s->arena, const char *, s->desc.n_hosts + 1);
-    for (uint32_t i = 0; i < s->desc.n_hosts; i++) {
-        names[i] = s->desc.hosts[i].name;
-        if (!wf_match(at->text, names[i]))
+    host = wf_match_is_pattern(at->text) ? -1 : find_host(s, at->text);
+    for (uint32_t i = host < 0 ? 0 : (uint32_t)host; i < s->desc.n_hosts; i++) {
+        if (!wf_match(at->text, s->desc.hosts[i].name))
             continue;
         hits++;
         if (!seen[i])
             out[(*n)++] = i;
         seen[i] = true;
+        if (host >= 0)
+            break;
     }
     if (!hits)
-        wf_diag_unknown(&s->diags, at, at->text, names, s->desc.n_hosts, "'%s' matches no host",
-                        at->text);
+        no_host(s, at);
 }
 
 static void read_hosts(struct wf_scenario *s, const struct wf_yaml_node *map, const char *key,

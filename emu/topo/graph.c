@@ -98,13 +98,20 @@ static void make_row(struct wf_graph *g, uint32_t node)
     uint32_t *row = g->n_free_rows ? g->free_rows[--g->n_free_rows]
                                    : WF_ARENA_ARRAY(g->arena, uint32_t, g->n_dsts + 1);
 
+    struct wf_hops last = {0}; /* most destinations have those of the one before */
+    uint32_t place = 0;
+
     for (uint32_t d = 0; d < g->n_dsts; d++) {
         struct wf_hops h = g->regular ? hops(g, node, d) : (struct wf_hops){0};
 
-        set[0] = h.n;
-        for (uint16_t i = 0; i < h.n; i++)
-            set[1 + i] = wf_hops_port(h, i);
-        row[d] = intern(g, set);
+        if (h.n != last.n || h.first != last.first) {
+            set[0] = h.n;
+            for (uint16_t i = 0; i < h.n; i++)
+                set[1 + i] = wf_hops_port(h, i);
+            place = intern(g, set);
+            last = h;
+        }
+        row[d] = place;
     }
     row[g->n_dsts] = 0; /* what is no destination */
     v->row = row;

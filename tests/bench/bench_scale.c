@@ -122,6 +122,20 @@ static struct wf_fabric *build(void)
     exit(3);
 }
 
+/* A link in the middle goes down and comes up again: what the routes cost. */
+static void flap(struct wf_fabric *f)
+{
+    struct wf_graph *g = &f->graph;
+    uint32_t node = g->n_dsts; /* the first switch without hosts */
+    uint64_t start = cpu_ns(), down;
+
+    wf_graph_link(g, node, 0, false);
+    down = cpu_ns();
+    wf_graph_link(g, node, 0, true);
+    printf("link_down_ms %.2f\nlink_up_ms %.2f\n", (double)(down - start) / 1e6,
+           (double)(cpu_ns() - down) / 1e6);
+}
+
 /* What the arena of a fabric without flows takes for each node's kind, and its pools apart. */
 static void idle_sizes(void)
 {
@@ -137,6 +151,7 @@ static void idle_sizes(void)
     desc.n_flows = flows;
     f = build();
     with = f->arena.bytes;
+    flap(f);
     wf_fabric_free(f);
     printf("bytes_per_idle_switch_port %.0f\nbytes_per_host_and_flow %.0f\n",
            (double)without / (double)switch_ports, (double)(with - without) / (double)desc.n_hosts);
