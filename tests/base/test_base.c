@@ -152,6 +152,31 @@ static void arena_is_zeroed_and_aligned(void **state)
     wf_arena_free(&a);
 }
 
+/* Blocks grow with the arena: pieces of all sizes lie apart and are zeroed. */
+static void large_arenas_grow_by_large_blocks(void **state)
+{
+    struct wf_arena a = {0};
+    size_t sizes[] = {100, 5000, 137000, 3000000, 24};
+    unsigned char *last[5] = {NULL};
+
+    (void)state;
+    for (unsigned i = 0; i < 400; i++) {
+        size_t n = sizes[i % 5];
+        unsigned char *p = wf_arena_alloc_line(&a, n);
+
+        assert_int_equal(p[0], 0);
+        assert_int_equal(p[n - 1], 0);
+        memset(p, (int)(i & 0x7f) + 1, n);
+        for (unsigned k = 0; k < 5; k++) { /* the pieces before are as they were left */
+            assert_true(!last[k] || last[k][0] == last[k][sizes[k] - 1]);
+            assert_true(!last[k] || last[k] + sizes[k] <= p || p + n <= last[k]);
+        }
+        last[i % 5] = p;
+    }
+    assert_true(a.bytes > 200000000);
+    wf_arena_free(&a);
+}
+
 /* xoshiro256** from the state {1,2,3,4}: the first outputs of its authors' reference code. */
 static void prng_is_the_published_one(void **state)
 {
@@ -217,6 +242,7 @@ int main(void)
         cmocka_unit_test(keys_read_bound_and_print),
         cmocka_unit_test(suggestions_are_near_only),
         cmocka_unit_test(arena_is_zeroed_and_aligned),
+        cmocka_unit_test(large_arenas_grow_by_large_blocks),
         cmocka_unit_test(prng_is_the_published_one),
         cmocka_unit_test(digest_sees_every_bit_and_the_order),
         cmocka_unit_test(tables_are_whole),

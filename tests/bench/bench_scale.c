@@ -3,9 +3,9 @@
  * How large a fabric may get: a permutation of small windowed flows over all hosts of a three-tier
  * fat tree, on one core, delivered bytes asserted. Set-up is everything from the description to the
  * fabric that could run, EAL and the first touch of the packet pools included; memory is the
- * process's own peak. Bytes per port and host are those of a fabric without flows: ports that stay
- * idle cost no more than that. Prints "figure NANOSECONDS" of the run per link-hop.
- *   bench_scale K PODS [BYTES]   (hosts: PODS * K^2 / 4; 64 32 are 32,768 of them)
+ * process's own peak. Bytes a port and a host are those of fabrics without flows. Prints "figure
+ * NANOSECONDS" of the run per link-hop. bench_scale K PODS [BYTES]   (hosts: PODS * K^2 / 4; 64 32
+ * are 32,768 of them)
  */
 #include <rte_eal.h>
 #include <stdio.h>
@@ -61,9 +61,9 @@ static void eal(uint64_t bytes)
         exit(3);
 }
 
-static void describe(uint32_t k, uint32_t pods)
+static void describe(uint32_t k, uint32_t pods, uint32_t hosts_per_edge)
 {
-    wf_desc_fat_tree(&desc, &arena, &(struct wf_fat_tree){k, pods, k / 2});
+    wf_desc_fat_tree(&desc, &arena, &(struct wf_fat_tree){k, pods, hosts_per_edge});
     wf_desc_address(&desc, &arena);
     for (uint32_t i = 0; i < desc.n_links; i++)
         desc.links[i].cfg.delay_ps = WF_PS_PER_US;
@@ -136,25 +136,31 @@ static void flap(struct wf_fabric *f)
            (double)(cpu_ns() - down) / 1e6);
 }
 
-/* What the arena of a fabric without flows takes for each node's kind, and its pools apart. */
-static void idle_sizes(void)
+/* Bytes of a fabric's own memory, its packet pools apart, with so many hosts an edge. */
+static uint64_t fabric_bytes(uint32_t k, uint32_t pods, uint32_t hosts_per_edge)
 {
-    uint64_t switch_ports = 2ull * desc.n_links - desc.n_hosts;
-    uint32_t flows = desc.n_flows;
     struct wf_fabric *f;
-    uint64_t with, without;
+    uint64_t bytes;
 
     desc.n_flows = 0;
+    describe(k, pods, hosts_per_edge);
     f = build();
-    without = f->arena.bytes;
+    bytes = f->arena.bytes;
     wf_fabric_free(f);
-    desc.n_flows = flows;
-    f = build();
-    with = f->arena.bytes;
-    flap(f);
-    wf_fabric_free(f);
-    printf("bytes_per_idle_switch_port %.0f\nbytes_per_host_and_flow %.0f\n",
-           (double)without / (double)switch_ports, (double)(with - without) / (double)desc.n_hosts);
+    return bytes;
+}
+
+/* From fabrics without flows that differ in one host an edge: what a host costs, with its link and
+ * the port at its edge; and of what is left a port between switches, with its share of all else. */
+static void idle_sizes(uint32_t k, uint32_t pods, uint64_t with_flows)
+{
+    uint64_t all = fabric_bytes(k, pods, k / 2), hosts = desc.n_hosts;
+    uint64_t fewer = fabric_bytes(k, pods, k / 2 - 1), less = hosts - desc.n_hosts;
+    uint64_t host = (all - fewer) / less, ports = 2ull * (desc.n_links - desc.n_hosts);
+
+    printf("bytes_per_host %llu\nbytes_per_idle_port %llu\nbytes_per_flow %llu\n",
+           (unsigned long long)host, (unsigned long long)((fewer - host * desc.n_hosts) / ports),
+           (unsigned long long)((with_flows - all) / hosts));
 }
 
 static int measure(struct wf_fabric *f, uint64_t bytes)
@@ -187,28 +193,32 @@ int main(int argc, char **argv)
 {
     uint32_t k = argc > 2 ? (uint32_t)atoi(argv[1]) : 0, pods = k ? (uint32_t)atoi(argv[2]) : 0;
     uint64_t bytes = argc > 3 ? strtoull(argv[3], NULL, 10) : 65536, start = cpu_ns();
+    uint64_t wall = wf_wall_ns();
     struct wf_fabric_opts opts = {0};
     struct wf_fabric *f;
-    uint64_t setup;
+    uint64_t setup, with_flows;
     int rc;
 
     if (k < 2 || k % 2 || !pods || pods > k || !bytes) {
         fprintf(stderr, "usage: bench_scale K PODS [BYTES], K even, PODS at most K\n");
         return 2;
     }
-    describe(k, pods);
+    describe(k, pods, k / 2);
     permute(bytes);
     eal(wf_fabric_memory(&desc, &opts));
     f = build();
     setup = cpu_ns() - start;
-    printf("hosts %u\nswitches %u\nlinks %u\npools_mb %.0f\nfabric_mb %.0f\nsetup_cpu_s %.3f\n",
+    printf("hosts %u\nswitches %u\nlinks %u\npools_mb %.0f\nfabric_mb %.0f\nsetup_cpu_s %.3f\n"
+           "setup_s %.3f\n",
            desc.n_hosts, desc.n_switches, desc.n_links,
            (double)wf_fabric_memory(&desc, &opts) / 1e6, (double)f->arena.bytes / 1e6,
-           (double)setup / 1e9);
+           (double)setup / 1e9, (double)(wf_wall_ns() - wall) / 1e9);
+    with_flows = f->arena.bytes;
     rc = measure(f, bytes);
+    flap(f);
     wf_fabric_free(f);
-    if (!rc)
-        idle_sizes();
+    if (!rc && k > 2)
+        idle_sizes(k, pods, with_flows);
     wf_arena_free(&arena);
     return rc;
 }
