@@ -17,7 +17,8 @@
 #include "support.h"
 
 enum { CASE_MAX = 1 << 20, INSTANTS_MAX = 5 * 1000 * 1000 };
-#define END_MAX_PS (4000 * WF_PS_PER_S)
+#define END_MAX_PS   (4000 * WF_PS_PER_S)
+#define PACED_MAX_PS (5 * WF_PS_PER_MS)
 
 struct outcome {
     struct wf_scenario scen;
@@ -144,6 +145,25 @@ static bool way_plain(struct outcome *o)
     return !o->kind;
 }
 
+/* Bound to wall time: nothing but the clock is different. What takes too long is left out. */
+static bool way_paced(struct outcome *o)
+{
+    struct wf_desc *d = &o->scen.desc;
+    struct wf_fabric_opts opts = {.paced = true};
+    struct wf_fabric *f = NULL;
+    uint64_t digest, lossless;
+    struct wf_err err;
+
+    if (o->end_ps > PACED_MAX_PS)
+        return true;
+    if (wf_fabric_build(&f, d, &opts, &err))
+        bad(o, "not_built", err.msg);
+    else if (run_loop(o, f, &digest, &lossless))
+        same_digest(o, "paced", digest);
+    wf_fabric_free(f);
+    return !o->kind;
+}
+
 /* The headroom that was used is enough, and nothing changes; a byte less, and something is lost. */
 static bool with_headroom(struct outcome *o, bool short_by_one)
 {
@@ -192,6 +212,7 @@ static const struct way {
 } ways[] = {
     {"observed", way_observed},
     {"plain", way_plain},
+    {"paced", way_paced},
     {"tight", way_tight},
 };
 

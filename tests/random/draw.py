@@ -83,6 +83,8 @@ class World:
         self.tame = self.lossless or self.d.one_in(3)  # no losses on links
         self.hosts, self.links, self.switches = [], [], []
         self.ring = False
+        # frames of one length: their sum comes to a limit exactly
+        self.uniform = self.best_effort and self.d.one_in(2)
         self.packets = 0  # data packets so far
         self.rate = 0
         self.classes = []  # DSCPs in use
@@ -198,6 +200,8 @@ def draw_group(w):
                                       d.log(1000, 300000)]))
         if d.one_in(3):
             pg["xon"] = d.pick([0, pg["xoff"]])
+        if w.uniform:
+            pg["xoff"] = bytes_of(frame * d.between(1, 12))
         if w.best_effort:
             pg["headroom"] = bytes_of(d.pick([0, frame * d.between(1, 12), frame * d.between(1, 12),
                                               d.log(1000, 100000)]))
@@ -293,6 +297,8 @@ def draw_sizes(w, flows):
     budget = max(PACKETS_MAX - w.packets, 100) // flows
     size = d.pick([1, w.path_mtu + 1, d.log(1, 400), d.log(1000, 300000), d.log(1000, 300000),
                    w.path_mtu * d.between(1, 60), w.path_mtu * d.between(20, 200)])
+    if w.uniform:
+        size = w.path_mtu * d.between(20, 300)
     size = min(size, budget * w.path_mtu)
     each = (size + w.path_mtu - 1) // w.path_mtu
     count = min(d.pick([1, d.between(1, 5), d.log(1, 300)]), max(budget // each, 1))
@@ -322,7 +328,7 @@ def draw_flow(w, number):
     item["size"] = bytes_of(size)
     if count > 1:
         item["count"] = count
-    item["path_mtu"] = w.path_mtu if d.one_in(2) else d.pick([m for m in MTUS if m <= w.path_mtu])
+    item["path_mtu"] = w.path_mtu if w.uniform or d.one_in(2) else d.pick([m for m in MTUS if m <= w.path_mtu])
     item["window"] = bytes_of(d.pick([256, w.path_mtu, d.log(256, 400000), d.log(4096, 400000),
                                       d.log(4096, 400000), 1 << 31 if size * count < 1000000 else 1000000]))
     start = d.pick([0, 0, d.below(w.span_ps + 1)])

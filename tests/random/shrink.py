@@ -69,6 +69,25 @@ def kept_names(topology, gone):
     return topology
 
 
+def mentioned(case):
+    """Hosts that some workload speaks of."""
+    found = set()
+    for item in case.get("workload", []):
+        for key in ("from", "to"):
+            value = item.get(key, [])
+            found.update(value if isinstance(value, list) else [value])
+    return found
+
+
+def idle_out(case):
+    """All hosts that no workload speaks of, at once."""
+    topology = case["topology"]
+    for gone in set(topology.get("hosts", [])) - mentioned(case):
+        topology = kept_names(topology, gone)
+    if topology is not case["topology"]:
+        yield replaced(case, ("topology",), topology)
+
+
 def nodes_out(case):
     """Hosts and switches; who mentions them forgets them."""
     topology = case["topology"]
@@ -103,18 +122,34 @@ def switches_merged(case):
         yield replaced(case, ("topology",), merged_out(case["topology"], gone, switches[0]))
 
 
+def leaf_spine_links(t):
+    leaves, spines, per = (t.get(key, 2) for key in ("leaves", "spines", "hosts_per_leaf"))
+    links = [[f"h{i}", f"leaf{i // per}"] for i in range(leaves * per)]
+    return links + [[f"leaf{i}", f"spine{j}"] for i in range(leaves) for j in range(spines)]
+
+
+def fat_tree_links(t):
+    half = t.get("k", 4) // 2
+    links = [[f"h{i}", f"edge{i // half}"] for i in range(2 * half ** 3)]
+    for pod in range(2 * half):
+        for j in range(half):
+            agg = pod * half + j
+            links += [[f"edge{pod * half + i}", f"agg{agg}"] for i in range(half)]
+            links += [[f"agg{agg}", f"core{j * half + i}"] for i in range(half)]
+    return links
+
+
 def as_explicit(case):
-    """A leaf-spine written out, so that its parts can go one by one."""
+    """A generated topology written out, so that its parts can go one by one."""
+    links = {"leaf_spine": leaf_spine_links, "fat_tree": fat_tree_links}
     t = case["topology"]
-    if t.get("kind") != "leaf_spine":
-        return
-    leaves, spines, per = t["leaves"], t["spines"], t["hosts_per_leaf"]
-    hosts = [f"h{i}" for i in range(leaves * per)]
-    links = [[h, f"leaf{i // per}"] for i, h in enumerate(hosts)]
-    links += [[f"leaf{i}", f"spine{j}"] for i in range(leaves) for j in range(spines)]
-    yield replaced(case, ("topology",), {
-        "kind": "explicit", "links": links, "hosts": hosts,
-        "switches": [f"leaf{i}" for i in range(leaves)] + [f"spine{j}" for j in range(spines)]})
+    if t.get("kind", "leaf_spine") in links:
+        links = links[t.get("kind", "leaf_spine")](t)
+        nodes = list(dict.fromkeys(n for ends in links for n in ends))
+        yield replaced(case, ("topology",), {
+            "kind": "explicit", "links": links,
+            "hosts": [n for n in nodes if re.fullmatch(r"h\d+", n)],
+            "switches": [n for n in nodes if not re.fullmatch(r"h\d+", n)]})
 
 
 def keys_out(case):
@@ -146,7 +181,7 @@ def numbers_down(case):
                 yield replaced(case, path, less)
 
 
-PASSES = [lists_cut, as_explicit, nodes_out, switches_merged, keys_out, numbers_down]
+PASSES = [lists_cut, as_explicit, idle_out, nodes_out, switches_merged, keys_out, numbers_down]
 
 
 def shrink(case, fails, tries=600):
