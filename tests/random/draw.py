@@ -198,10 +198,10 @@ def draw_group(w):
         pg["lossless"] = "true"
         pg["xoff"] = bytes_of(d.pick([0, frame * d.between(1, 20), frame * d.between(1, 20),
                                       d.log(1000, 300000)]))
-        if d.one_in(3):
-            pg["xon"] = d.pick([0, pg["xoff"]])
         if w.uniform:
             pg["xoff"] = bytes_of(frame * d.between(1, 12))
+        if d.one_in(3):
+            pg["xon"] = d.pick([0, pg["xoff"]])
         if w.best_effort:
             pg["headroom"] = bytes_of(d.pick([0, frame * d.between(1, 12), frame * d.between(1, 12),
                                               d.log(1000, 100000)]))
@@ -329,8 +329,10 @@ def draw_flow(w, number):
     if count > 1:
         item["count"] = count
     item["path_mtu"] = w.path_mtu if w.uniform or d.one_in(2) else d.pick([m for m in MTUS if m <= w.path_mtu])
-    item["window"] = bytes_of(d.pick([256, w.path_mtu, d.log(256, 400000), d.log(4096, 400000),
-                                      d.log(4096, 400000), 1 << 31 if size * count < 1000000 else 1000000]))
+    window = d.pick([256, w.path_mtu, d.log(256, 400000), d.log(4096, 400000),
+                     d.log(4096, 400000), 1 << 31 if size * count < 1000000 else 1000000])
+    # each loss sends a window again
+    item["window"] = bytes_of(window if w.tame else min(window, 40 * w.path_mtu))
     start = d.pick([0, 0, d.below(w.span_ps + 1)])
     if start:
         item["start"] = time_of(start)

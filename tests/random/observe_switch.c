@@ -110,7 +110,8 @@ void ob_switch_settle(struct observer *ob)
     ob->stats.pauses += !g->xoff;
     g->xoff = true;
     wf_max_u64(&ob->tight_pg[fr->pg], g->bytes - l.xoff);
-    wf_max_u64(&ob->stats.headroom_ppm, (g->bytes - l.xoff) * 1000000 / l.bound);
+    if (ob->lossless && !p->flapped)
+        wf_max_u64(&ob->stats.headroom_ppm, (g->bytes - l.xoff) * 1000000 / l.bound);
     ob->stats.reached_limit += g->bytes == l.xoff + l.headroom;
 }
 

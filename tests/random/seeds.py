@@ -201,7 +201,7 @@ def report(args, seed, verdict):
     again += "".join(f" --against {os.path.relpath(p)}" for p in args.against)
     say(verdict.what)
     say(f"repeat with: {again} --seed {seed}")
-    if args.no_shrink:
+    if args.no_shrink or verdict.kind == "refused":
         return case
     jury = Jury(args)
     try:

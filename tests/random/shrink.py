@@ -155,7 +155,7 @@ def as_explicit(case):
 def keys_out(case):
     """Keys back to their defaults, whole sections first."""
     for path in sorted(paths(case), key=len):
-        if path[0] not in ("weft", "name", "time_limit") and isinstance(path[-1], (str, int)) and \
+        if path[0] not in ("weft", "name", "time_limit") and path != ("topology",) and isinstance(path[-1], (str, int)) and \
                 isinstance(get(case, path[:-1]), dict):
             yield without(case, path)
 
