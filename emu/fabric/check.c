@@ -10,7 +10,7 @@
 #include "fabric/fabric.h"
 
 struct walk {
-    uint64_t queued, on_wire, held;
+    uint64_t queued, on_wire, held, dropped;
 };
 
 static int check_queue(struct wf_port *p, unsigned qi, struct walk *w, struct wf_err *err)
@@ -42,6 +42,7 @@ static int check_port(struct wf_port *p, struct walk *w, struct wf_err *err)
         rc = wf_err_set(err, EPROTO, "%s sent %" PRIu64 " frames, %s got %" PRIu64, p->name, sent,
                         p->peer->name, got);
     w->queued += p->control.count;
+    w->dropped += p->ctr[WF_PORT_DROP_FRAMES];
     w->on_wire += sent - got;
     return rc;
 }
@@ -86,6 +87,21 @@ static int check_groups(struct wf_fabric *f, struct wf_switch *sw, struct wf_err
     return rc;
 }
 
+/* The peer is kept paused in those priorities that some group wants stopped, and in no other. */
+static int check_pauses(struct wf_switch *sw, const struct wf_port *p, struct wf_err *err)
+{
+    unsigned wanted = 0, kept = wf_pfc_of(p)->xoff_sent;
+
+    for (unsigned g = 0; g < WF_PGS; g++)
+        if (sw->pg[p->index][g].xoff)
+            wanted |= 1u << sw->pg[p->index][g].prio;
+    if (p->up && wanted != kept)
+        return wf_err_set(err, EPROTO,
+                          "%s keeps priorities 0x%02x of its peer paused, its groups want 0x%02x",
+                          p->name, kept, wanted);
+    return 0;
+}
+
 int wf_fabric_check(struct wf_fabric *f, struct wf_err *err)
 {
     struct walk w = {0};
@@ -95,13 +111,20 @@ int wf_fabric_check(struct wf_fabric *f, struct wf_err *err)
         struct wf_node *n = f->nodes[i];
         int rc = i < f->graph.n ? check_groups(f, (struct wf_switch *)n, err) : 0;
 
-        for (uint16_t p = 0; p < n->n_ports && !rc; p++)
+        for (uint16_t p = 0; p < n->n_ports && !rc; p++) {
             rc = check_port(&n->ports[p], &w, err);
+            if (!rc && i < f->graph.n)
+                rc = check_pauses((struct wf_switch *)n, &n->ports[p], err);
+        }
         if (rc)
             return rc;
         if (n->ops->held)
             w.held += n->ops->held(n);
     }
+    if (wf_fabric_ctr(f, WF_FABRIC_DROPPED) != w.dropped)
+        return wf_err_set(err, EPROTO,
+                          "%" PRIu64 " packets were dropped, but the ports count %" PRIu64,
+                          wf_fabric_ctr(f, WF_FABRIC_DROPPED), w.dropped);
     if (in_flight != w.queued + w.on_wire + w.held)
         return wf_err_set(err, EPROTO,
                           "%" PRIu64 " packets are in flight, but %" PRIu64 " wait, %" PRIu64
