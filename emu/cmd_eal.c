@@ -9,6 +9,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,46 @@ static void lcore_map(char *buf, size_t len)
         }
     if (used < len)
         snprintf(buf + used, len - used, ")");
+}
+
+/* DPDK's runtime folder of a process outlives it: take it away, with the few files in it. */
+static void remove_runtime_dir(const char *dir)
+{
+    struct dirent *e;
+    DIR *d = opendir(dir);
+
+    while (d && (e = readdir(d)))
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(dir);
+}
+
+/* What killed processes of ours left beside our own: weft<pid>. */
+static void sweep_runtime_dirs(void)
+{
+    char parent[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
+    struct dirent *e;
+    char *slash;
+    int pid, n;
+    DIR *d;
+
+    snprintf(parent, sizeof(parent), "%s", rte_eal_get_runtime_dir());
+    slash = strrchr(parent, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    d = opendir(parent);
+    while (d && (e = readdir(d))) {
+        n = 0;
+        if (sscanf(e->d_name, "weft%d%n", &pid, &n) != 1 || e->d_name[n] || pid <= 0 ||
+            !kill(pid, 0) || errno != ESRCH)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", parent, e->d_name);
+        remove_runtime_dir(path);
+    }
+    if (d)
+        closedir(d);
 }
 
 int wf_cmd_eal(uint64_t bytes, bool fast, bool pci, struct wf_err *err)
@@ -63,24 +104,13 @@ int wf_cmd_eal(uint64_t bytes, bool fast, bool pci, struct wf_err *err)
     argv[argc++] = "-m";
     argv[argc++] = mem;
     argv[argc] = NULL;
-    if (rte_eal_init(argc, argv) >= 0)
+    if (rte_eal_init(argc, argv) >= 0) {
+        sweep_runtime_dirs();
         return 0;
+    }
     return wf_err_set(err, rte_errno ? rte_errno : EIO,
                       "DPDK's EAL did not start with %s MB of memory%s: %s", mem,
                       fast ? " in hugepages" : "", strerror(rte_errno));
-}
-
-/* DPDK's runtime folder of this process outlives it: take it away, with the few files in it. */
-static void remove_runtime_dir(const char *dir)
-{
-    struct dirent *e;
-    DIR *d = opendir(dir);
-
-    while (d && (e = readdir(d)))
-        unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(dir);
 }
 
 void wf_cmd_eal_end(void)

@@ -321,6 +321,8 @@ static int run_once(const struct options *o, struct wf_session *s, uint64_t seed
     rep.f = s->f;
     rep.end = wf_run_loop(&s->loop);
     rep.wall_ns = wf_wall_ns() - start_ns;
+    /* a live run is ended so; it is judged */
+    rep.interrupted = rep.end == WF_RUN_STOPPED && wf_cmd_stop && !o->live;
     wf_report_end(&rep);
     wf_session_list_files(s, &rep);
     rc = tell(o, s, &rep, all);

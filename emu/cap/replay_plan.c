@@ -254,6 +254,9 @@ int wf_replay_plan_read(struct wf_replay_plan *plan, struct wf_cap_reader *r,
     /* From here on the furthest number is what has arrived. */
     for (uint32_t i = 0; i < plan->n_flows; i++)
         plan->flows[i].has_max = false;
+    if (!rc && conf->interface && !plan->n_frames && plan->other_interface)
+        rc = wf_err_set(err, EINVAL, "--interface '%s': none of the capture's %llu frames is of it",
+                        conf->interface, (unsigned long long)plan->other_interface);
     return rc;
 }
 

@@ -18,8 +18,9 @@
 
 static _Noreturn void child(struct wf_jobs *j, const struct wf_job *job, int out, int err)
 {
-    const char *argv[1024] = {"ip", "netns", "exec", job->netns};
-    int n = 4, null = open("/dev/null", O_RDONLY);
+    /* ip's exit status says nothing about a program that is not there; a shell's does */
+    const char *argv[1024] = {"ip", "netns", "exec", job->netns, "sh", "-c", "exec \"$@\"", "sh"};
+    int n = 8, null = open("/dev/null", O_RDONLY);
 
     for (const char *const *p = job->argv; *p && n < 1023; p++)
         argv[n++] = *p;

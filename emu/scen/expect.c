@@ -317,13 +317,20 @@ static void remember_value(struct wf_expects *x, struct wf_expect *e)
     e->values[e->runs] = f.left;
 }
 
+void wf_expects_interrupt(struct wf_expects *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->items[i].verdict == WF_VERDICT_PENDING)
+            x->items[i].verdict = WF_VERDICT_SKIPPED;
+}
+
 void wf_expects_end(struct wf_expects *x, uint64_t now_ps, bool timing_reliable)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct wf_expect *e = &x->items[i];
 
         step_one(x, e, now_ps, true);
-        if (e->over_runs) {
+        if (e->over_runs && e->verdict != WF_VERDICT_SKIPPED) {
             remember_value(x, e);
             e->verdict = WF_VERDICT_PENDING; /* wf_expects_runs_end judges */
         }

@@ -73,6 +73,9 @@ void wf_expects_bind(struct wf_expects *x, const struct wf_ctr_walk *objs, struc
 uint64_t wf_expects_next(const struct wf_expects *x, uint64_t now_ps);
 /* Evaluate what can be decided or goes wrong now. */
 void wf_expects_step(struct wf_expects *x, uint64_t now_ps);
+/* The run was interrupted: what is not decided yet is not judged, and counts as skipped. Before
+ * wf_expects_end. */
+void wf_expects_interrupt(struct wf_expects *x);
 /* The last evaluation of a run; gives everything a verdict but what is `over_runs`. */
 void wf_expects_end(struct wf_expects *x, uint64_t now_ps, bool timing_reliable);
 size_t wf_expects_count(const struct wf_expects *x, enum wf_verdict v);

@@ -32,7 +32,9 @@ void wf_report_end(struct wf_report *r)
     r->reliable = !r->live || r->lateness_p99_ps <= r->scen->desc.lateness_bound_ps;
     r->broken = wf_fabric_check(f, &r->broken_err) != 0;
     r->digest = wf_fabric_digest(f);
-    r->idle_faults = count_idle_faults(f);
+    r->idle_faults = r->interrupted ? 0 : count_idle_faults(f);
+    if (r->interrupted)
+        wf_expects_interrupt(&r->scen->expects);
     if (!r->scen->expects.lossless_drops_expected)
         r->lossless_drops = wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS);
     wf_expects_end(&r->scen->expects, wf_fabric_now_ps(f), r->reliable);
@@ -307,7 +309,7 @@ static void expectations(const struct wf_report *r, FILE *out)
         const struct wf_expect *e = &x->items[i];
 
         if (e->verdict == WF_VERDICT_SKIPPED)
-            fprintf(out, "  skipped: %s\n", e->text);
+            fprintf(out, "  %s: %s\n", r->interrupted ? "not judged" : "skipped", e->text);
         if (e->verdict == WF_VERDICT_FAIL)
             fprintf(out, "  %s: %s:%d:%d: %s\n", word, e->file, e->line, e->col,
                     wf_expect_failure(e, text, sizeof(text)));

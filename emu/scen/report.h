@@ -20,6 +20,7 @@ struct wf_report {
     enum wf_run_end end;
     uint64_t seed;
     bool live, quiet;
+    bool interrupted;    /* before it was done: what is not decided yet is not judged */
     bool one_of_several; /* of a `repeat:`: expectations are judged over all runs, not here */
     uint64_t wall_ns;
     const char *command;      /* the command line, for the manifest; may be NULL */

@@ -121,6 +121,7 @@ static void options_leave_frames_out(void **state)
 {
     static const struct wf_replay_plan_conf no_cut = {.skip_cut = true};
     static const struct wf_replay_plan_conf one = {.interface = "h1"};
+    static const struct wf_replay_plan_conf none = {.interface = "h9"};
     struct wf_replay_plan plan;
     struct wf_err err;
 
@@ -136,6 +137,9 @@ static void options_leave_frames_out(void **state)
     wf_replay_plan_free(&plan);
     assert_int_equal(read_plan(&plan, "fmt-le-ps.pcapng", &plain, &err), 0);
     assert_true(plan.several_interfaces);
+    wf_replay_plan_free(&plan);
+    assert_int_equal(read_plan(&plan, "fmt-le-ps.pcapng", &none, &err), -EINVAL);
+    assert_non_null(strstr(err.msg, "none of the capture's 2 frames"));
     wf_replay_plan_free(&plan);
 }
 

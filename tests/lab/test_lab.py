@@ -260,6 +260,8 @@ def namespaces():
         '  h1: {attach: {type: af_packet, iface: wfl1}, place: {netns: wfl1}}\n'))
     weft('lab', 'up', path)
     try:
+        check('not found' in weft('exec', 'h0', '--', 'no-such-program', status=127), 'not found')
+        weft('exec', 'h0', '--', '/etc/passwd', status=126)
         server = ('import socket; s = socket.create_server(("::", 5000), dualstack_ipv6=True, '
                   'family=socket.AF_INET6); c = s.accept()[0]; print(c.makefile().read())')
         for address in ('10.1.0.1', 'fd00:1::1'):

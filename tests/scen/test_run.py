@@ -213,6 +213,22 @@ class Run(unittest.TestCase):
         self.assertIn("stopped at ", out)
         self.assertTrue(out.endswith("stopped before its end\n"))
 
+    def test_an_interrupted_virtual_run_judges_nothing_that_is_open(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+            f.write(TWO + FLOW.replace("100kB", "2GB, count: 100") + "timeline: [{at: 0, do: inject_drop, "
+                    "where: 'h1:p0', match: roce_data}]\nexpect:\n  - flow.f.completion_ps > 0\n"
+                    "  - {never: sum(leaf*.rx_frames) > 1}\n")
+            f.flush()
+            with subprocess.Popen([WEFT, "run", f.name], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as run:
+                self.assertIn("of fabric time", run.stderr.readline())  # it runs
+                run.send_signal(signal.SIGINT)
+                out, _ = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("expectations: 0 passed, 1 failed, 1 skipped", out)
+        self.assertIn("not judged: flow.f.completion_ps > 0", out)
+        self.assertNotIn("never hit a frame", out)
+
     def test_pacing_changes_no_digest(self):
         slow = TWO + "time_scale: 20\n" + FLOW
         digests = []
