@@ -46,10 +46,14 @@ int wf_cmd_set_add(struct wf_cmd_sets *sets, const char *text, struct wf_err *er
 
 /* Print "weft COMMAND: <error>" and return the code. */
 int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err);
+/* The number of lcores that an option gave. 0 or -EINVAL and *err. */
+int wf_cmd_lcores(const char *text, uint32_t *lcores, struct wf_err *err);
+/* Say so when the fabric runs on fewer lcores than were asked for. */
+void wf_cmd_say_lcores(const char *command, uint32_t asked, uint32_t got);
 /* Start EAL with `bytes` for packets, without hugepages, leaving nothing behind. Once a process.
  * fast: use hugepages. pci: devices of the PCI bus can be plugged in by name. 0 or -errno and *err.
  */
-int wf_cmd_eal(uint64_t bytes, bool fast, bool pci, struct wf_err *err);
+int wf_cmd_eal(uint64_t bytes, unsigned lcores, bool fast, bool pci, struct wf_err *err);
 void wf_cmd_eal_end(void);
 /* Set by SIGINT and SIGTERM once installed. */
 extern volatile sig_atomic_t wf_cmd_stop;

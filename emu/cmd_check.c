@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "fabric/partition.h"
 #include "lab/config.h"
 #include "scen/scenario.h"
 
@@ -23,6 +24,7 @@ static void usage(FILE *to)
         "  --explain     print every effective value and where it comes from\n"
         "  --set K=V     another value than the scenario's, as for weft run\n"
         "  --canonical   print the text that a scenario's hash in manifests is the SHA-256 of\n"
+        "  --lcores N    print how the fabric is split onto N cores, and what bounds them\n"
         "  --live        attachments to the outside are in order (weft run --live)\n"
         "  --virtual     they are not (weft run)\n"
         "  --reference   print the reference of scenario files as markdown\n"
@@ -33,6 +35,7 @@ static void usage(FILE *to)
 struct options {
     bool explain, live, virtual, canonical;
     struct wf_cmd_sets sets;
+    uint32_t lcores; /* 0: not asked */
 };
 
 static void summary(const struct wf_scenario *s)
@@ -41,6 +44,16 @@ static void summary(const struct wf_scenario *s)
 
     printf("%s: %s: in order: %u switches, %u hosts, %u links, %u flows, %zu expectations\n",
            s->path, s->opts.name, d->n_switches, d->n_hosts, d->n_links, d->n_flows, s->expects.n);
+}
+
+static void print_partition(const struct wf_scenario *s, uint32_t lcores)
+{
+    struct wf_arena arena = {0};
+    struct wf_partition p;
+
+    wf_partition(&p, &s->desc, lcores, &arena);
+    wf_partition_print(&p, &s->desc, stdout);
+    wf_arena_free(&arena);
 }
 
 static int check(const char *path, const struct options *o)
@@ -61,15 +74,17 @@ static int check(const char *path, const struct options *o)
         wf_scenario_explain(&s, stdout);
     else if (!rc)
         summary(&s);
+    if (!rc && o->lcores)
+        print_partition(&s, o->lcores);
     wf_scenario_free(&s);
     return rc ? WF_EXIT_USAGE : WF_EXIT_PASS;
 }
 
 static int unknown(const char *arg)
 {
-    static const char *const names[] = {"--explain",   "--live",     "--virtual",
-                                        "--reference", "--defaults", "--counters",
-                                        "--help",      "--set",      "--canonical"};
+    static const char *const names[] = {"--explain",   "--live",     "--virtual", "--reference",
+                                        "--defaults",  "--counters", "--help",    "--set",
+                                        "--canonical", "--lcores"};
     struct wf_err err;
 
     wf_err_set(&err, 22, "unknown option '%s'", arg);
@@ -112,7 +127,11 @@ int wf_cmd_check(int argc, char **argv)
             o.virtual = true;
         else if (!strcmp(argv[i], "--canonical"))
             o.canonical = true;
-        else if (!strcmp(argv[i], "--set")) {
+        else if (!strcmp(argv[i], "--lcores")) {
+            if (wf_cmd_lcores(argv[i + 1] ? argv[i + 1] : "", &o.lcores, &err))
+                return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
+            i++;
+        } else if (!strcmp(argv[i], "--set")) {
             if (wf_cmd_set_add(&o.sets, argv[i + 1] ? argv[i + 1] : "", &err))
                 return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
             i += argv[i + 1] != NULL;

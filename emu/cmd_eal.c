@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * EAL for the weft program: a memory size computed from the scenario, a prefix of its own, all
- * CPUs that we may use for its one lcore, and nothing left behind. The default needs no hugepages.
+ * CPUs that we may use for its lcores, and nothing left behind. The default needs no hugepages.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,13 +15,15 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "fabric/partition.h"
 
 enum { OVERHEAD_MB = 48 };
 
-/* "0@(0,1)": lcore 0 may run wherever this process may. */
-static void lcore_map(char *buf, size_t len)
+/* "(0-3)@(0,1)": each lcore may run wherever this process may. */
+static void lcore_map(char *buf, size_t len, unsigned lcores)
 {
-    size_t used = (size_t)snprintf(buf, len, "0@(");
+    size_t used = lcores > 1 ? (size_t)snprintf(buf, len, "(0-%u)@(", lcores - 1)
+                             : (size_t)snprintf(buf, len, "0@(");
     cpu_set_t set;
 
     CPU_ZERO(&set);
@@ -76,18 +78,18 @@ static void sweep_runtime_dirs(void)
         closedir(d);
 }
 
-int wf_cmd_eal(uint64_t bytes, bool fast, bool pci, struct wf_err *err)
+int wf_cmd_eal(uint64_t bytes, unsigned lcores, bool fast, bool pci, struct wf_err *err)
 {
-    static char lcores[4096], prefix[32], mem[16];
+    static char map[4096], prefix[32], mem[16];
     char *argv[18];
     int argc = 0;
 
-    lcore_map(lcores, sizeof(lcores));
+    lcore_map(map, sizeof(map), lcores);
     snprintf(prefix, sizeof(prefix), "weft%d", (int)getpid());
     snprintf(mem, sizeof(mem), "%u", (unsigned)((bytes >> 20) + OVERHEAD_MB));
     argv[argc++] = "weft";
     argv[argc++] = "--lcores";
-    argv[argc++] = lcores;
+    argv[argc++] = map;
     argv[argc++] = "--file-prefix";
     argv[argc++] = prefix;
     if (pci) { /* allow an address that no device has: none is taken but those plugged in by name */
@@ -120,4 +122,25 @@ void wf_cmd_eal_end(void)
     snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
     rte_eal_cleanup();
     remove_runtime_dir(dir);
+}
+
+int wf_cmd_lcores(const char *text, uint32_t *lcores, struct wf_err *err)
+{
+    uint64_t n;
+
+    if (wf_parse_uint(text, &n, err))
+        return -EINVAL;
+    if (!n || n > WF_LCORES_MAX)
+        return wf_err_set(err, EINVAL, "--lcores %s: expected 1 to %d", text, WF_LCORES_MAX);
+    *lcores = (uint32_t)n;
+    return 0;
+}
+
+void wf_cmd_say_lcores(const char *command, uint32_t asked, uint32_t got)
+{
+    if (got < asked)
+        fprintf(stderr,
+                "weft %s: on %u of %u lcores: the fabric can't be split further (weft check "
+                "--lcores %u says how)\n",
+                command, got, asked, asked);
 }

@@ -144,7 +144,7 @@ static int build(struct job *j, enum wf_exit *code)
     int rc;
 
     *code = WF_EXIT_ENVIRONMENT;
-    rc = wf_cmd_eal(wf_fabric_memory(&j->s.desc, &opts), false, false, &j->err);
+    rc = wf_cmd_eal(wf_fabric_memory(&j->s.desc, &opts), 1, false, false, &j->err);
     if (rc < 0)
         return rc;
     j->eal = true;

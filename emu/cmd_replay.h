@@ -16,6 +16,7 @@ struct wf_replay_options {
     struct wf_cmd_sets sets;
     const char *others, *seed;
     bool automatic, json, expect;
+    uint32_t lcores;
     const char *capture, *scenario;
 };
 

@@ -25,6 +25,7 @@ static const char usage[] =
     "  --live            bind fabric time to wall time; attachments need it\n"
     "  -i, --instance N  live: the name by which weft show and weft inject find it; default: the\n"
     "                    scenario's\n"
+    "  --lcores N        run it on N cores; the result is the same (default 1)\n"
     "  --seed N          another seed than the scenario's\n"
     "  --set KEY=VALUE   another value than the scenario's, as if it stood behind all in the "
     "file:\n"
@@ -50,6 +51,7 @@ struct options {
     const char *trace;
     bool live, quiet, hugepages, capture, no_capture, no_trace, seeded, cut;
     uint64_t seed;
+    uint32_t lcores;
 };
 
 enum {
@@ -63,6 +65,7 @@ enum {
     OPT_RECORD,
     OPT_PAYLOAD,
     OPT_CAPTURE,
+    OPT_LCORES,
     OPT_NO_CAPTURE,
     OPT_TRACE,
     OPT_NO_TRACE
@@ -83,6 +86,7 @@ static const struct option long_options[] = {
     {"no-trace", no_argument, NULL, OPT_NO_TRACE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"hugepages", no_argument, NULL, OPT_HUGE},
+    {"lcores", required_argument, NULL, OPT_LCORES},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -132,6 +136,8 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
     case OPT_QUIET:
         o->quiet = true;
         return 0;
+    case OPT_LCORES:
+        return wf_cmd_lcores(optarg, &o->lcores, err);
     case OPT_HUGE:
         o->hugepages = true;
         return 0;
@@ -397,7 +403,8 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen, struc
                            .repeat = repeat,
                            .no_capture = o->no_capture,
                            .no_trace = o->no_trace,
-                           .trace = o->trace};
+                           .trace = o->trace,
+                           .lcores = o->lcores ? o->lcores : 1};
     const char *name = o->instance ? o->instance : scen->opts.name;
     struct wf_instance in;
     struct wf_err err;
@@ -409,7 +416,7 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen, struc
         return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     if (o->live)
         s.instance = &in;
-    if (wf_cmd_eal(wf_session_memory(&s), o->hugepages, wf_session_wants_pci(&s), &err)) {
+    if (wf_cmd_eal(wf_session_memory(&s), s.lcores, o->hugepages, wf_session_wants_pci(&s), &err)) {
         rc = wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);
     } else {
         wf_cmd_catch_signals();

@@ -50,7 +50,7 @@ static uint64_t look(void *arg, struct wf_fabric *f)
 /* What the edges have to say to people was said when it was recorded. */
 static void prepare_opts(struct wf_session *s, struct wf_fabric_opts *opts)
 {
-    *opts = (struct wf_fabric_opts){.paced = s->live};
+    *opts = (struct wf_fabric_opts){.paced = s->live, .lcores = s->lcores};
     wf_edges_init(&s->edges, s->instance ? s->instance->dir : NULL, s->repeat ? NULL : say, s);
     if (s->live || s->repeat)
         wf_edges_opts(&s->edges, &s->scen->desc, opts);
@@ -92,6 +92,8 @@ static int open_captures(struct wf_session *s, struct wf_err *err)
     struct wf_captures_conf conf = {.live = s->live,
                                     .lcs = s->f->lcs,
                                     .n_lcs = s->f->n_lcs,
+                                    .published_ps = wf_fabric_published_ps,
+                                    .published_arg = s->f,
                                     .comment = wf_manifest_text(&m, text, sizeof(text))};
     int rc;
 
@@ -117,6 +119,7 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
     if (rc)
         return rc == -ENOMEM ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE;
     wf_edges_bind(&s->edges, s->f);
+    wf_cmd_say_lcores(s->command, s->lcores, s->f->n_lcs);
     rc = wf_run_init(&s->loop, s->f);
     if (rc) {
         wf_err_set(err, -rc, "no eventfd: %s", strerror(-rc));

@@ -21,6 +21,7 @@ struct wf_session {
     struct wf_scenario *scen;
     bool live, no_capture, no_trace;
     const char *trace; /* one file for all series, in the place of the scenario's; or NULL */
+    uint32_t lcores;   /* to run on; 0: one */
     const struct wf_instance *instance; /* live: where sockets lie; NULL: no control socket */
     struct wf_fabric *f;
     struct wf_run loop;

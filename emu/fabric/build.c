@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/ideal.h"
+#include "fabric/partition.h"
 #include "fabric/timeline.h"
 #include "host/host.h"
 
@@ -34,7 +35,7 @@ static uint64_t control_packets(const struct wf_desc *d, uint64_t data)
 }
 
 /* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
-static unsigned hdr_packets(const struct wf_desc *d)
+static unsigned hdr_packets(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
     uint64_t n = 0;
 
@@ -47,7 +48,7 @@ static unsigned hdr_packets(const struct wf_desc *d)
         n +=
             2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
     }
-    n += HDR_PACKETS_MIN + control_packets(d, n);
+    n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n);
     return n < 1u << 26 ? (unsigned)n : 1u << 26;
 }
 
@@ -58,7 +59,7 @@ static unsigned full_frames(const struct wf_fabric_opts *opts)
 
 uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
-    return wf_net_pools_bytes(hdr_packets(d), full_frames(opts));
+    return wf_net_pools_bytes(hdr_packets(d, opts), full_frames(opts));
 }
 
 static struct wf_node *end_node(struct wf_fabric *f, struct wf_desc_end e)
@@ -66,7 +67,8 @@ static struct wf_node *end_node(struct wf_fabric *f, struct wf_desc_end e)
     return e.is_host ? wf_fabric_host(f, e.index) : wf_fabric_switch(f, e.index);
 }
 
-static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts)
+static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts,
+                       const uint32_t *lcore_of)
 {
     const struct wf_desc *d = f->desc;
 
@@ -96,7 +98,7 @@ static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts)
     }
     for (uint32_t i = 0; i < f->n_nodes; i++) {
         f->nodes[i]->index = i;
-        f->nodes[i]->net = &f->nets[0];
+        f->nodes[i]->net = &f->nets[lcore_of[i]];
         f->nodes[i]->entity = f->next_entity++;
     }
 }
@@ -245,20 +247,27 @@ static int make_pools(struct wf_fabric *f, const struct wf_fabric_opts *opts, st
 {
     static atomic_uint serial; /* names of pools are the process's */
     char name[24];
-    unsigned hdr = hdr_packets(f->desc), full = full_frames(opts);
+    unsigned hdr = hdr_packets(f->desc, opts), full = full_frames(opts);
 
     snprintf(name, sizeof(name), "wf%u", atomic_fetch_add(&serial, 1));
-    if (!wf_net_pools(&f->nets[0], name, hdr, full))
+    if (!wf_net_pools(&f->nets[0], name, hdr, full)) {
+        for (uint32_t i = 1; i < f->n_lcs; i++) {
+            f->nets[i].hdr_pool = f->nets[0].hdr_pool;
+            f->nets[i].full_pool = f->nets[0].full_pool;
+        }
         return 0;
+    }
     return wf_err_set(err, ENOMEM, "no memory for %u header packets and %u full frames (%.0f MB)",
                       hdr, full, (double)wf_net_pools_bytes(hdr, full) / 1e6);
 }
 
-static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts)
+static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts,
+                        struct wf_partition *part)
 {
     const struct wf_desc *d = f->desc;
 
-    f->n_lcs = 1;
+    wf_partition(part, d, opts->lcores ? opts->lcores : 1, &f->arena);
+    f->n_lcs = part->n;
     f->lcs = wf_arena_alloc_line(&f->arena, sizeof(*f->lcs) * f->n_lcs);
     f->nets = wf_arena_alloc_line(&f->arena, sizeof(*f->nets) * f->n_lcs);
     for (uint32_t i = 0; i < f->n_lcs; i++) {
@@ -266,6 +275,7 @@ static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts)
                       d->duration_ps == WF_KEY_AUTO ? WF_TIME_NEVER : d->duration_ps);
         f->lcs[i].clock.slip = d->clock_slip;
         f->lcs[i].fabric = f;
+        f->lcs[i].index = i;
         f->nets[i].lc = &f->lcs[i];
         f->nets[i].seed = d->seed;
     }
@@ -276,8 +286,8 @@ static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts)
 static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, struct wf_err *err)
 {
     const struct wf_desc *d = f->desc;
-    size_t n = (size_t)hdr_packets(d) + full_frames(opts) + 6ul * d->n_links + 3ul * d->n_flows +
-               d->n_steps + EVENTS_MORE;
+    size_t n = (size_t)hdr_packets(d, opts) + full_frames(opts) + 6ul * d->n_links +
+               3ul * d->n_flows + d->n_steps + EVENTS_MORE;
 
     for (uint32_t i = 0; i < f->n_lcs; i++) {
         if (wf_wheel_reserve(&f->lcs[i].wheel, n))
@@ -287,28 +297,58 @@ static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, s
     return 0;
 }
 
+/* The lcores as a team, and their mailboxes at the ports whose links lead from one to another. */
+static int make_team(struct wf_fabric *f, const struct wf_fabric_opts *opts, struct wf_err *err)
+{
+    struct wf_team_cfg cfg = {
+        .lcs = f->lcs,
+        .n = f->n_lcs,
+        .mode = opts->threads,
+        .mailbox_slots = opts->mailbox_slots,
+        .node_off = offsetof(struct wf_pkt, q) - offsetof(struct wf_pkt, ev),
+    };
+
+    if (f->n_lcs == 1)
+        return 0;
+    if (wf_team_new(&f->team, &cfg))
+        return wf_err_set(err, ENOMEM, "no memory for %u lcores", f->n_lcs);
+    for (uint32_t i = 0; i < f->desc->n_links; i++)
+        for (int e = 0; e < 2; e++) {
+            struct wf_port *p = f->links[i].ends[e];
+            const struct wf_lcore *from = p->node->net->lc, *to = p->peer->node->net->lc;
+
+            p->far = from != to;
+            if (p->far)
+                p->mailbox = wf_team_mailbox(f->team, from->index, to->index);
+        }
+    wf_fabric_lookaheads(f);
+    return 0;
+}
+
 int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
                     const struct wf_fabric_opts *opts, struct wf_err *err)
 {
     struct wf_fabric *f = calloc(1, sizeof(*f));
+    struct wf_partition part;
     int rc;
 
     if (!f)
         return wf_err_set(err, ENOMEM, "out of memory");
     f->desc = d;
     f->next_entity = WF_ENTITY_FIRST;
-    make_lcores(f, opts);
+    make_lcores(f, opts, &part);
     rc = make_pools(f, opts, err);
     if (!rc)
         rc = make_wheels(f, opts, err);
     if (!rc) {
-        make_nodes(f, opts);
+        make_nodes(f, opts, part.lcore_of);
         sort_names(f);
         make_ports(f);
         make_links(f);
+        rc = make_team(f, opts, err);
         make_graph(f);
         make_addresses(f);
-        rc = check_desc(f, err);
+        rc = rc ? rc : check_desc(f, err);
     }
     if (rc) {
         wf_fabric_free(f);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/digest.h"
+#include "fabric/partition.h"
 
 /* "leaf0" of "leaf0:p3". */
 struct node_key {
@@ -59,6 +60,7 @@ void wf_fabric_link_set(struct wf_fabric *f, struct wf_link *link, bool up)
 void wf_fabric_link_rate(struct wf_fabric *f, struct wf_link *link, uint64_t rate_bps)
 {
     wf_link_set_rate(link, rate_bps);
+    wf_fabric_lookaheads(f); /* a frame may arrive sooner now */
 }
 
 struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
@@ -70,6 +72,13 @@ struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
     copy->next = NULL;
     wf_port_fault(port, copy);
     return copy;
+}
+
+uint64_t wf_fabric_published_ps(void *fabric, unsigned lcore)
+{
+    const struct wf_fabric *f = fabric;
+
+    return f->team ? wf_team_published_ps(f->team, lcore) : 0;
 }
 
 uint64_t wf_fabric_ctr(const struct wf_fabric *f, enum wf_ctr_FABRIC ctr)
@@ -195,6 +204,7 @@ void wf_fabric_free(struct wf_fabric *f)
 {
     if (!f)
         return;
+    wf_team_free(f->team);
     /* what is still under way goes with the pools: a fabric may be freed at any time */
     for (uint32_t i = 0; i < f->n_nodes; i++)
         for (uint16_t p = 0; f->nodes[i] && p < f->nodes[i]->n_ports; p++) {

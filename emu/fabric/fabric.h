@@ -9,14 +9,18 @@
 
 #include "fabric/desc.h"
 #include "net/port.h"
+#include "sim/team.h"
 #include "switch/switch.h"
 
 struct wf_fabric;
 struct wf_stops;
 
 struct wf_fabric_opts {
-    bool paced;           /* live: bound to wall time */
-    unsigned full_frames; /* whole frames that attachments and replay need; 0: a few */
+    bool paced;                /* live: bound to wall time */
+    uint32_t lcores;           /* to run on; 0: one. Fewer when it can't be split so */
+    enum wf_team_mode threads; /* who runs them */
+    uint32_t mailbox_slots;    /* 0: the default */
+    unsigned full_frames;      /* whole frames that attachments and replay need; 0: a few */
     /* Hosts that are not weft's model: gives the node for host index `host`, its ops set, from the
      * arena; NULL: use the model. May be NULL. */
     struct wf_node *(*make_host)(void *arg, struct wf_fabric *f, uint32_t host);
@@ -29,6 +33,7 @@ struct wf_fabric {
     struct wf_lcore *lcs; /* n_lcs of them; read through the accessors below */
     struct wf_net *nets;  /* one an lcore; a node's is node->net */
     uint32_t n_lcs;
+    struct wf_team *team; /* of more than one lcore */
     struct wf_graph graph;
     struct wf_addr_table addr;
     struct wf_node **nodes; /* switches, then hosts */
@@ -58,6 +63,8 @@ static inline struct wf_node *wf_fabric_host(struct wf_fabric *f, uint32_t i)
     return f->nodes[f->desc->n_switches + i];
 }
 
+/* For whoever records what the lcores see: nothing before it will be seen by this one any more. */
+uint64_t wf_fabric_published_ps(void *fabric, unsigned lcore);
 /* Where fabric time stands; all lcores agree between turns. */
 static inline uint64_t wf_fabric_now_ps(const struct wf_fabric *f)
 {

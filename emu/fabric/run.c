@@ -61,27 +61,62 @@ static bool nothing_left(const struct wf_fabric *f)
     return wf_fabric_idle(f) && wf_fabric_next_stop_ps(f, WF_STOPS_INPUT) == WF_TIME_NEVER;
 }
 
+/* How far the clock lets time go. Lateness is counted by each lcore. */
+static uint64_t pace(struct wf_fabric *f)
+{
+    struct wf_clock *clock = wf_fabric_clock(f);
+    uint64_t limit_ps = wf_clock_pace(clock, wf_fabric_now_ps(f));
+
+    for (uint32_t i = 1; i < f->n_lcs; i++) {
+        f->lcs[i].clock.paced = clock->paced;
+        f->lcs[i].clock.target_ps = clock->target_ps;
+    }
+    return limit_ps;
+}
+
+static void gather_lateness(struct wf_fabric *f)
+{
+    for (uint32_t i = 1; i < f->n_lcs && wf_fabric_clock(f)->paced; i++)
+        wf_clock_gather(wf_fabric_clock(f), &f->lcs[i].clock);
+}
+
+/* All events before limit_ps, or those of a budget. */
+static uint64_t run_events(struct wf_fabric *f, uint64_t limit_ps)
+{
+    return f->team ? wf_team_run(f->team, limit_ps, TURN_EVENTS)
+                   : wf_lcore_run(&f->lcs[0], limit_ps, TURN_EVENTS);
+}
+
+static void stand_at(struct wf_fabric *f, uint64_t t_ps)
+{
+    for (uint32_t i = 0; i < f->n_lcs; i++)
+        f->lcs[i].now_ps = t_ps;
+}
+
 /* rests: with nothing left to do, time stands where the last thing happened. */
 static uint64_t turn(struct wf_fabric *f, uint64_t until_ps, bool rests)
 {
-    struct wf_lcore *lc = &f->lcs[0];
-    uint64_t end_ps = wf_clock_pace(&lc->clock, lc->now_ps), before = lc->events, acted;
+    uint64_t end_ps = pace(f), before = wf_fabric_events(f), acted = act(f);
 
     end_ps = end_ps < until_ps ? end_ps : until_ps;
-    acted = act(f);
-    while (lc->now_ps < end_ps && !(rests && nothing_left(f))) {
+    while (wf_fabric_now_ps(f) < end_ps && !(rests && nothing_left(f))) {
         uint64_t next_ps = wf_fabric_next_stop_ps(f, WF_STOPS_LOOK);
         uint64_t limit_ps = next_ps < end_ps ? next_ps : end_ps;
-        uint64_t reached_ps = wf_lcore_run(lc, limit_ps, TURN_EVENTS);
+        uint64_t now_ps = wf_fabric_now_ps(f), reached_ps = run_events(f, limit_ps);
 
-        if (reached_ps == WF_TIME_NEVER || (rests && nothing_left(f)))
+        if (reached_ps == WF_TIME_NEVER || (rests && nothing_left(f))) {
+            uint64_t last_ps = wf_fabric_last_event_ps(f);
+
+            stand_at(f, last_ps > now_ps ? last_ps : now_ps);
             break;
-        lc->now_ps = reached_ps;
+        }
+        stand_at(f, reached_ps);
         acted += act(f);
-        if (reached_ps < limit_ps || lc->events - before + acted >= TURN_EVENTS)
+        if (reached_ps < limit_ps || wf_fabric_events(f) - before + acted >= TURN_EVENTS)
             break; /* the budget is used up: the caller looks around */
     }
-    return lc->events - before + acted;
+    gather_lateness(f);
+    return wf_fabric_events(f) - before + acted;
 }
 
 uint64_t wf_fabric_turn(struct wf_fabric *f, uint64_t until_ps)

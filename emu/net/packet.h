@@ -102,6 +102,7 @@ struct wf_net {
     uint32_t n_spare;
     struct wf_pkt *spare[WF_PKT_SPARE];
     uint64_t ctr[WF_FABRIC_CTRS];
+    uint8_t apart[64]; /* another lcore's may follow in memory: no line is shared */
 };
 
 static inline struct rte_mbuf *wf_pkt_mbuf(struct wf_pkt *pkt)

@@ -13,6 +13,21 @@ static void tap(struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir)
         t->fn(t, port, pkt, dir, WF_DROP_NONE);
 }
 
+/* On the lcore of the peer, who has the packet from then on. */
+static void arrives(struct wf_port *port, struct wf_pkt *pkt, uint64_t t_ps)
+{
+    uint64_t key = wf_event_key(port->entity, WF_EV_ARRIVAL, port->seq++);
+
+    if (!port->far) {
+        wf_lcore_schedule(port->node->net->lc, &pkt->ev, t_ps, key, arrival);
+        return;
+    }
+    pkt->ev.t_ps = t_ps;
+    pkt->ev.key = key;
+    pkt->ev.fn = arrival;
+    port->mailbox->ops->put(port->mailbox, &pkt->ev);
+}
+
 /* Hand the frame to the link; start_ps is the first bit of its preamble at this port. */
 static void to_link(struct wf_port *port, struct wf_pkt *pkt, uint64_t start_ps)
 {
@@ -27,8 +42,7 @@ static void to_link(struct wf_port *port, struct wf_pkt *pkt, uint64_t start_ps)
 
         t = head < t ? head : t;
     }
-    wf_lcore_schedule(port->node->net->lc, &pkt->ev, t,
-                      wf_event_key(port->entity, WF_EV_ARRIVAL, port->seq++), arrival);
+    arrives(port, pkt, t);
 }
 
 static bool chance(struct wf_prng *prng, struct wf_fraction share)

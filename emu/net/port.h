@@ -20,6 +20,7 @@
 #include "net/link.h"
 #include "net/packet.h"
 #include "net/txclock.h"
+#include "sim/mailbox.h"
 
 enum { WF_QUEUES = 8, WF_PRIOS = 8, WF_PGS = 8 };
 enum { WF_CUT_THROUGH_BYTES = 64 }; /* preamble, and headers up to the BTH of an IPv4 frame */
@@ -126,6 +127,7 @@ struct wf_port {
     bool up;
     bool cut_through; /* the peer's node */
     bool risky;       /* frames may be lost or damaged on the way: configured, or a fault */
+    bool far;         /* the peer's node is another lcore's */
     uint8_t held;     /* bit per class that the link layer may be holding back */
 
     struct wf_digest digest;
@@ -134,6 +136,7 @@ struct wf_port {
     uint64_t ctr[WF_PORT_CTRS];
 
     struct wf_link *link;
+    struct wf_mailbox *mailbox; /* far: to the peer's lcore */
     const struct wf_ll_ops *ll_ops;
     void *ll;
     const struct wf_sched_ops *sched;

@@ -70,6 +70,16 @@ uint64_t wf_clock_lateness(const struct wf_clock *c, double share)
     return 0;
 }
 
+void wf_clock_gather(struct wf_clock *c, struct wf_clock *from)
+{
+    for (int i = 0; i < WF_LATENESS_BUCKETS; i++) {
+        c->lateness[i] += from->lateness[i];
+        from->lateness[i] = 0;
+    }
+    if (from->late_max_ps > c->late_max_ps)
+        c->late_max_ps = from->late_max_ps;
+}
+
 int64_t wf_epoch_s(void)
 {
     struct timespec ts;

@@ -42,6 +42,8 @@ static inline void wf_clock_late(struct wf_clock *c, uint64_t t_ps)
 }
 /* The lateness that the given share of events (0..1) stayed below, an upper bound within 2x. */
 uint64_t wf_clock_lateness(const struct wf_clock *c, double share);
+/* Take over what another clock has counted of lateness, which then begins anew. */
+void wf_clock_gather(struct wf_clock *c, struct wf_clock *from);
 /* CLOCK_MONOTONIC in nanoseconds: the only place where the fabric reads a clock. */
 uint64_t wf_wall_ns(void);
 /* Seconds since 1970, for the times in files; nothing in the fabric depends on it. */

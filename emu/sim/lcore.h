@@ -15,6 +15,7 @@ struct wf_watch {
 };
 
 struct wf_lcore {
+    uint32_t index; /* in its fabric */
     uint64_t now_ps;
     struct wf_wheel wheel;
     struct wf_clock clock;
@@ -22,6 +23,7 @@ struct wf_lcore {
     uint64_t last_event_ps;
     void *fabric;           /* who owns it; for the handlers of fabric/ and above */
     struct wf_watch *watch; /* NULL: none, which costs nothing an event. Set between turns */
+    uint8_t apart[64];      /* another lcore's may follow in memory: no line is shared */
 };
 
 void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end_ps);
@@ -40,6 +42,13 @@ static inline void wf_lcore_schedule(struct wf_lcore *lc, struct wf_event *ev, u
     ev->t_ps = t_ps;
     ev->key = key;
     ev->fn = fn;
+    wf_wheel_insert(&lc->wheel, ev);
+}
+
+/* The same for an event that is all set: another lcore sent it. */
+static inline void wf_lcore_adopt(struct wf_lcore *lc, struct wf_event *ev)
+{
+    WF_ASSERT(ev->t_ps >= lc->now_ps); /* or a promise was broken */
     wf_wheel_insert(&lc->wheel, ev);
 }
 
