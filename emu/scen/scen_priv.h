@@ -9,7 +9,8 @@ enum {
     WF_SCEN_NODES_MAX = 131072,
     WF_SCEN_LINKS_MAX = 262144,
     WF_SCEN_FLOWS_MAX = 131072,
-    WF_SCEN_PORTS_MAX = 16384, /* of a switch */
+    WF_SCEN_PORTS_MAX = 16384,  /* of a switch */
+    WF_SCEN_WAYS_MAX = 1 << 26, /* switches times those with hosts, where each pair has a route */
 };
 
 enum wf_work_kind { WF_WORK_FLOW, WF_WORK_INCAST, WF_WORK_PERMUTATION, WF_WORK_ALL_TO_ALL };

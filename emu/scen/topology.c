@@ -284,6 +284,28 @@ static void check_hosts(struct wf_scenario *s, const struct wf_yaml_node *hosts)
                           s->desc.hosts[i].name, links[i]);
 }
 
+/* A graph of any form has a route of its own from each switch to each one with hosts. */
+static void check_ways(struct wf_scenario *s, const struct wf_yaml_node *at)
+{
+    bool *seen = WF_ARENA_ARRAY(&s->arena, bool, s->desc.n_switches + 1);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++) {
+        const struct wf_desc_link *l = &s->desc.links[i];
+        uint32_t sw = l->a.is_host ? l->b.index : l->a.index;
+
+        if (l->a.is_host == l->b.is_host || seen[sw])
+            continue;
+        seen[sw] = true;
+        n++;
+    }
+    if ((uint64_t)n * s->desc.n_switches > WF_SCEN_WAYS_MAX)
+        wf_diag_error(&s->diags, at,
+                      "%u switches, %u of them with hosts, are too many routes: expected a product "
+                      "of at most %d, or a topology of another kind",
+                      s->desc.n_switches, n, WF_SCEN_WAYS_MAX);
+}
+
 static void make_nodes(struct wf_scenario *s, const struct wf_yaml_node *switches,
                        const struct wf_yaml_node *hosts)
 {
@@ -331,6 +353,8 @@ static void explicit(struct wf_scenario *s, const struct wf_yaml_node *at)
         check_hosts(s, hosts);
     if (s->diags.errors == errors)
         check_ports(s, switches);
+    if (s->diags.errors == errors)
+        check_ways(s, at);
     if (s->diags.errors > errors)
         s->desc.n_links = 0; /* nothing that is said about links would be true */
 }

@@ -431,6 +431,73 @@ static void each_mistake_has_its_message(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* n switches in a row with a host each, as a file would list them. */
+static char *long_row(uint32_t n)
+{
+    char *text;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+
+    fprintf(f, "weft: 1\ntopology:\n  kind: explicit\n  switches: [");
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, "%ss%u", i ? ", " : "", i);
+    fprintf(f, "]\n  hosts: [");
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, "%sh%u", i ? ", " : "", i);
+    fprintf(f, "]\n  links:\n");
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, "  - [h%u, s%u]\n", i, i);
+    for (uint32_t i = 1; i < n; i++)
+        fprintf(f, "  - [s%u, s%u]\n", i - 1, i);
+    fclose(f);
+    return text;
+}
+
+/* What would need too much memory is a mistake; names and patterns over many nodes are not. */
+static void large_graphs_are_bounded(void **state)
+{
+    char *ok = long_row(2000), *large = long_row(8300), *m;
+    struct wf_scenario s;
+
+    (void)state;
+    load(&s, ok);
+    assert_int_equal(s.desc.n_links, 3999);
+    assert_string_equal(s.links[3998], "s1998:p2-s1999:p1");
+    wf_scenario_free(&s);
+    assert_true(parse(&s, large) < 0);
+    m = messages(&s);
+    assert_non_null(strstr(m, "t.yaml:3:3: error: 8300 switches, 8300 of them with hosts, are too "
+                              "many routes"));
+    free(m);
+    wf_scenario_free(&s);
+    free(ok);
+    free(large);
+}
+
+/* A scenario of 32,768 hosts: each flow's ends, and an expectation over millions of counters. */
+static void thousands_of_hosts_are_loaded(void **state)
+{
+    struct wf_scenario s;
+    uint8_t *got;
+
+    (void)state;
+    load(&s, "weft: 1\ntopology: {kind: fat_tree, k: 64, pods: 32}\n"
+             "links: {'agg*-core*': {delay: 2us}}\n"
+             "workload: [{name: p, kind: permutation, from: 'h*'}]\n"
+             "expect: ['sum(core*:p*.prio3.rx_bytes) == 0', 'flow.p* completes']\n");
+    assert_int_equal(s.desc.n_flows, 32768);
+    got = calloc(s.desc.n_hosts, 1);
+    for (uint32_t i = 0; i < s.desc.n_flows; i++)
+        got[s.desc.flows[i].to]++;
+    for (uint32_t i = 0; i < s.desc.n_hosts; i++)
+        assert_int_equal(got[i], 1);
+    assert_int_equal(s.desc.links[98303].cfg.delay_ps, 2 * WF_PS_PER_US);
+    assert_int_equal(s.desc.links[65535].cfg.delay_ps, 500000);
+    assert_string_equal(s.links[98303], "agg1023:p63-core1023:p31");
+    free(got);
+    wf_scenario_free(&s);
+}
+
 /* All mistakes of a file are told, not only the first. */
 static void all_mistakes_are_told(void **state)
 {
@@ -629,6 +696,8 @@ int main(void)
         cmocka_unit_test(timelines_are_sorted),
         cmocka_unit_test(captures_and_modes),
         cmocka_unit_test(each_mistake_has_its_message),
+        cmocka_unit_test(large_graphs_are_bounded),
+        cmocka_unit_test(thousands_of_hosts_are_loaded),
         cmocka_unit_test(all_mistakes_are_told),
         cmocka_unit_test(profiles_come_before_the_file),
         cmocka_unit_test(references_are_up_to_date),
