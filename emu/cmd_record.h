@@ -62,7 +62,7 @@ struct wf_repeat {
     struct wf_stops stops; /* first */
     struct wf_bundle *bundle;
     json_t *head, *summary; /* summary NULL: the recorded run did not come to its end */
-    bool live, endless, complete;
+    bool live, endless, complete, killed;
     uint64_t seed;
     struct wf_cmd_sets sets;
     struct wf_ingress_reader *log;

@@ -76,7 +76,8 @@ static int take_head(struct wf_repeat *p, const char *path, struct wf_err *err)
     p->live = json_is_true(json_object_get(p->head, "live"));
     p->endless = json_is_true(json_object_get(p->head, "endless"));
     p->complete = true;
-    if (!state || !strcmp(state, "running"))
+    p->killed = !state || !strcmp(state, "running");
+    if (p->killed)
         why_not(p, "the recorded run was killed before its end");
     else if (strcmp(state, "complete"))
         why_not(
@@ -167,7 +168,7 @@ static bool read_next(struct wf_repeat *p)
 {
     int rc = wf_ingress_next(p->log, &p->next, &p->err);
 
-    if (rc < 0) {
+    if (rc < 0 && !p->killed) { /* a killed run may leave half a block */
         wf_bundle_broken(p->bundle, &p->err);
         p->rc = rc;
     }
@@ -285,11 +286,16 @@ static size_t differing(const struct wf_repeat *p)
     return json_array_size(p->differences);
 }
 
-static bool same_version(const struct wf_repeat *p)
+static const char *recorded_by(const struct wf_repeat *p)
 {
     const char *v = json_string_value(json_object_get(p->head, "version"));
 
-    return v && !strcmp(v, wf_version());
+    return v ? v : "?";
+}
+
+static bool same_version(const struct wf_repeat *p)
+{
+    return !strcmp(recorded_by(p), wf_version());
 }
 
 enum wf_exit wf_repeat_exit(const struct wf_repeat *p)
@@ -329,10 +335,8 @@ static void print_differences(const struct wf_repeat *p, FILE *out)
 
 void wf_repeat_text(const struct wf_repeat *p, FILE *out)
 {
-    const char *version = json_string_value(json_object_get(p->head, "version"));
-
     fprintf(out, "\nrecorded by weft %s, %s; %" PRIu64 " stimuli came from outside\n",
-            version ? version : "?", p->live ? "live" : "in virtual time", p->done);
+            recorded_by(p), p->live ? "live" : "in virtual time", p->done);
     if (!same_version(p))
         fprintf(out, "  this is weft %s: another version may give another result\n", wf_version());
     if (p->why[0])
@@ -354,7 +358,7 @@ json_t *wf_repeat_json(const struct wf_repeat *p)
     json_t *digest = json_object_get(p->summary, "digest");
     json_t *j = json_object();
 
-    json_object_set(j, "version", json_object_get(p->head, "version"));
+    json_object_set_new(j, "version", json_string(recorded_by(p)));
     json_object_set_new(j, "live", json_boolean(p->live));
     json_object_set_new(j, "stimuli", json_integer((json_int_t)p->done));
     json_object_set_new(j, "complete", json_boolean(p->complete));

@@ -139,6 +139,24 @@ class Live(unittest.TestCase):
         self.assertGreater(len(found), 100)
         return found
 
+    def test_what_a_killed_run_left_is_repeated(self):
+        with subprocess.Popen([WEFT, "run", "--live", "--record", "live.tar.zst", "live.yaml"],
+                              cwd=self.dir, env=self.env, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as weft:
+            time.sleep(0.5)
+            with self.load() as load:
+                time.sleep(1)
+                weft.send_signal(signal.SIGKILL)
+                load.wait(timeout=20)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "live.tar.zst")))
+        log = os.path.join(self.dir, "live.tar.zst.part/ingress.pcapng")
+        for cut in (0, 7):  # also in the middle of a block
+            os.truncate(log, os.path.getsize(log) - cut)
+            result = json.loads(self.weft("run", "--json", "-", "live.tar.zst.part", status=1))
+            self.assertFalse(result["repeat"]["complete"])
+            self.assertIn("was killed", result["repeat"]["incomplete_because"])
+            self.assertGreater(result["repeat"]["stimuli"], 500)
+
     def test_without_payload_it_is_repeated_too(self):
         self.check("--payload", "cut", "--no-capture")
 

@@ -143,6 +143,23 @@ class Record(unittest.TestCase):
         self.assertEqual(code, 1, out)
         self.assertIn("another version may give another result", out)
 
+    def test_an_incomplete_recording_says_so(self):
+        self.record("q.tar")
+        members = self.members("q.tar")
+        head = json.loads(members["bundle.json"])
+        head.update(state="incomplete", incomplete_because=["the disk did not keep up"])
+        members["bundle.json"] = json.dumps(head).encode()
+        self.pack("r.tar", members)
+        code, found, err = self.repeat("r.tar")
+        self.assertEqual(code, 1, err)
+        self.assertTrue(found["equal"])
+        self.assertEqual((found["complete"], found["incomplete_because"]),
+                         (False, "the disk did not keep up"))
+        code, out, _ = self.weft("run", "r.tar")
+        self.assertEqual(code, 1)
+        self.assertIn("INCOMPLETE: the disk did not keep up", out)
+        self.assertIn("though the recording is incomplete", out)
+
     def test_what_is_broken_is_refused(self):
         self.record("g.tar")
         good = self.members("g.tar")
