@@ -124,9 +124,9 @@ static void describe(struct world *w, uint64_t seed)
     w->desc.n_steps = sizeof(steps) / sizeof(steps[0]);
 }
 
-static void build(struct world *w, uint64_t seed)
+static void build(struct world *w, uint64_t seed, uint32_t lcores)
 {
-    struct wf_fabric_opts opts = {0};
+    struct wf_fabric_opts opts = {.lcores = lcores};
     struct wf_err err;
 
     describe(w, seed);
@@ -302,7 +302,7 @@ static void record(uint64_t seed)
     struct wf_err err;
 
     wf_prng_init(&p, seed, "test");
-    build(&w, seed);
+    build(&w, seed, 1 + (uint32_t)(seed / 2 % 2));
     if (seed % 3 == 0)
         rte_eth_dev_set_link_down(ports[0]);
     log = open_log(&w, seed & 1);
@@ -328,7 +328,7 @@ static void record(uint64_t seed)
     }
 }
 
-static void repeat(uint64_t seed)
+static void repeat(uint64_t seed, uint32_t lcores)
 {
     struct wf_ingress_reader *log;
     struct wf_stimulus st;
@@ -336,7 +336,7 @@ static void repeat(uint64_t seed)
     struct wf_err err;
     int rc;
 
-    build(&w, seed);
+    build(&w, seed, lcores);
     assert_int_equal(wf_edges_repeat(&w.edges, w.f, &err), 0);
     if (wf_ingress_open(&log, path, &err))
         fail_msg("seed %" PRIu64 ": %s", seed, err.msg);
@@ -354,18 +354,24 @@ static void repeat(uint64_t seed)
     finish(&w, &repeated);
 }
 
+static void compare(uint64_t seed, uint32_t lcores)
+{
+    repeat(seed, lcores);
+    if (recorded.digest.h != repeated.digest.h || recorded.end_ps != repeated.end_ps)
+        fail_msg("seed %" PRIu64 " on %u lcores: digests differ", seed, lcores);
+    assert_int_equal(recorded.n, repeated.n);
+    for (size_t i = 0; i < recorded.n; i++)
+        if (recorded.values[i] != repeated.values[i])
+            fail_msg("seed %" PRIu64 " on %u lcores: counter %zu: %" PRIu64 " and %" PRIu64, seed,
+                     lcores, i, recorded.values[i], repeated.values[i]);
+}
+
 static void what_the_log_holds_happens_again(void **state)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         record(seed);
-        repeat(seed);
-        if (recorded.digest.h != repeated.digest.h || recorded.end_ps != repeated.end_ps)
-            fail_msg("seed %" PRIu64 ": digests differ", seed);
-        assert_int_equal(recorded.n, repeated.n);
-        for (size_t i = 0; i < recorded.n; i++)
-            if (recorded.values[i] != repeated.values[i])
-                fail_msg("seed %" PRIu64 ": counter %zu: %" PRIu64 " and %" PRIu64, seed, i,
-                         recorded.values[i], repeated.values[i]);
+        compare(seed, 1);
+        compare(seed, 2);
     }
     for (int k = 0; k < WF_STIM_KINDS; k++)
         if (k != WF_STIM_COUNT && !seen[k])
@@ -404,7 +410,7 @@ static void what_does_not_fit_is_refused(void **state)
     struct world w;
     struct wf_err err;
 
-    build(&w, 1);
+    build(&w, 1, 1);
     assert_int_equal(wf_edges_repeat(&w.edges, w.f, &err), 0);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         err.msg[0] = '\0';

@@ -397,7 +397,7 @@ def recorded():
     os.remove(path)
     for lcores in ('1', '2'):
         for _ in range(3):
-            out = weft('run', '--json', '-', 'incident.tar.zst')
+            out = weft('run', '--json', '-', '--lcores', lcores, 'incident.tar.zst')
             result = json.loads(out)
             check(result['repeat']['equal'] and result['repeat']['complete'], out)
             check(result['digest'] in summary, f'{result["digest"]}\n{summary}')

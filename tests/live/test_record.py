@@ -108,10 +108,12 @@ class Live(unittest.TestCase):
 
     def check(self, *options):
         out = self.record(*options)
-        result = json.loads(self.weft("run", "--json", "-", "live.tar.zst"))
-        self.assertEqual(result["repeat"]["differences"], [])
-        self.assertTrue(result["repeat"]["equal"] and result["repeat"]["complete"])
-        self.assertIn(result["digest"], out)
+        for lcores in ("1", "2"):
+            result = json.loads(self.weft("run", "--json", "-", "--lcores", lcores,
+                                          "live.tar.zst"))
+            self.assertEqual(result["repeat"]["differences"], [])
+            self.assertTrue(result["repeat"]["equal"] and result["repeat"]["complete"])
+            self.assertIn(result["digest"], out)
         hosts = {h["name"]: h for h in result["hosts"]}
         self.assertGreater(hosts["h0"]["in_frames"], 1000)
         self.assertGreater(hosts["h2"]["out_frames"], 100)
@@ -157,8 +159,8 @@ class Live(unittest.TestCase):
             self.assertIn("was killed", result["repeat"]["incomplete_because"])
             self.assertGreater(result["repeat"]["stimuli"], 500)
 
-    def test_without_payload_it_is_repeated_too(self):
-        self.check("--payload", "cut", "--no-capture")
+    def test_without_payload_and_live_on_two_lcores_too(self):
+        self.check("--payload", "cut", "--no-capture", "--lcores", "2")
 
 
 def main():
