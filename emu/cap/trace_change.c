@@ -7,13 +7,12 @@
 #include "base/list.h"
 #include "cap/trace_priv.h"
 
-static void check(const struct wf_traces *t, struct wf_trace_one *o, uint64_t now)
+static void check_pause(const struct wf_traces *t, struct wf_trace_one *o, uint64_t now)
 {
+    const struct wf_hold *h = &o->pfc->prio[o->prio];
     uint64_t v;
 
     if (o->def.kind == WF_SERIES_PAUSED) {
-        const struct wf_hold *h = &o->pfc->prio[o->prio];
-
         if (h->from_ps == o->seen && h->until_ps == o->seen_until)
             return;
         o->seen = h->from_ps;
@@ -28,10 +27,19 @@ static void check(const struct wf_traces *t, struct wf_trace_one *o, uint64_t no
     wf_trace_put(t, o, now, WF_ROW_CHANGE, v, 0);
 }
 
-static void check_group(const struct wf_traces *t, const struct wf_trace_group *g, uint64_t now)
+static void check_group(const struct wf_traces *t, struct wf_trace_group *g, uint64_t now)
 {
-    for (uint32_t i = 0; g && i < g->n; i++)
-        check(t, g->v[i], now);
+    for (uint32_t i = 0; g && i < g->n_spots; i++) {
+        struct wf_trace_spot *s = &g->spots[i];
+        uint64_t v = *s->value;
+
+        if (v == s->seen)
+            continue;
+        s->seen = v;
+        wf_trace_put(t, s->one, now, WF_ROW_CHANGE, v, 0);
+    }
+    for (uint32_t i = 0; g && i < g->n_pauses; i++)
+        check_pause(t, g->pauses[i], now);
 }
 
 static void after_event(struct wf_watch *w, uint64_t now, uint64_t key)
@@ -69,26 +77,41 @@ static unsigned behind_pollers(struct wf_poller *p, struct wf_fabric *f, uint64_
     return 0;
 }
 
+static void count_ones(struct wf_traces *t)
+{
+    for (struct wf_trace_one *o = t->all; o; o = o->next) {
+        struct wf_trace_group *g = o->node ? &t->groups[o->node->index] : NULL;
+
+        if (o->cfg->on != WF_TRACE_CHANGE)
+            continue;
+        t->watching = true;
+        if (o->def.kind == WF_SERIES_VALUE)
+            g->n_spots++;
+        else
+            g->n_pauses++;
+    }
+}
+
 void wf_trace_fill_groups(struct wf_traces *t)
 {
-    struct wf_fabric *f = t->conf.f;
+    t->groups = WF_ARENA_ARRAY(&t->arena, struct wf_trace_group, t->conf.f->n_nodes);
+    count_ones(t);
+    for (uint32_t i = 0; i < t->conf.f->n_nodes; i++) {
+        struct wf_trace_group *g = &t->groups[i];
 
-    t->groups = WF_ARENA_ARRAY(&t->arena, struct wf_trace_group, f->n_nodes);
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < f->n_nodes && pass; i++) {
-            t->groups[i].v = WF_ARENA_ARRAY(&t->arena, struct wf_trace_one *, t->groups[i].n + 1);
-            t->groups[i].n = 0;
-        }
-        for (struct wf_trace_one *o = t->all; o; o = o->next) {
-            struct wf_trace_group *g = o->node ? &t->groups[o->node->index] : NULL;
+        g->spots = WF_ARENA_ARRAY(&t->arena, struct wf_trace_spot, g->n_spots + 1);
+        g->pauses = WF_ARENA_ARRAY(&t->arena, struct wf_trace_one *, g->n_pauses + 1);
+        g->n_spots = g->n_pauses = 0;
+    }
+    for (struct wf_trace_one *o = t->all; o; o = o->next) {
+        struct wf_trace_group *g = o->node ? &t->groups[o->node->index] : NULL;
 
-            if (o->cfg->on != WF_TRACE_CHANGE)
-                continue;
-            t->watching = true;
-            if (pass)
-                g->v[g->n] = o;
-            g->n++;
-        }
+        if (o->cfg->on != WF_TRACE_CHANGE)
+            continue;
+        if (o->def.kind == WF_SERIES_VALUE)
+            g->spots[g->n_spots++] = (struct wf_trace_spot){o->value, *o->value, o};
+        else
+            g->pauses[g->n_pauses++] = o;
     }
 }
 
@@ -121,7 +144,7 @@ static void begin_changes(struct wf_traces *t)
         wf_trace_put(t, o, now, WF_ROW_ALWAYS, o->seen, 0);
         if (o->def.kind == WF_SERIES_PAUSED) { /* which lasts, perhaps */
             o->seen = o->seen_until = 0;
-            check(t, o, now);
+            check_pause(t, o, now);
         }
     }
 }

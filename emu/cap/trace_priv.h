@@ -81,10 +81,17 @@ struct wf_sampler {
     bool whole;                /* the fabric's own counters are among them */
 };
 
-/* The series of one node that are told on change. */
+/* The series of one node that are told on change: counters, which are many, lie side by side; then
+ * pauses. */
+struct wf_trace_spot {
+    const uint64_t *value;
+    uint64_t seen;
+    struct wf_trace_one *one;
+};
 struct wf_trace_group {
-    struct wf_trace_one **v;
-    uint32_t n;
+    struct wf_trace_spot *spots;
+    struct wf_trace_one **pauses;
+    uint32_t n_spots, n_pauses;
 };
 
 /* Whom an event of this entity may have changed: itself, or with an arrival its peer. */
