@@ -171,6 +171,8 @@ int wf_session_trace(struct wf_session *s, struct wf_err *err)
     const struct wf_traces_conf conf = {.f = s->f,
                                         .live = s->live,
                                         .file = s->trace,
+                                        .published_ps = wf_fabric_published_ps,
+                                        .published_arg = s->f,
                                         .comment = wf_manifest_text(&m, text, sizeof(text))};
     int rc;
 

@@ -179,6 +179,34 @@ class Trace(unittest.TestCase):
         self.run_with(trace)
         self.assertEqual(first, self.file("a.csv")[1])
 
+    def test_no_file_depends_on_the_number_of_lcores(self):
+        """Series of all kinds, and captures at ports of many lcores in one file."""
+        lines, captures, digests = [], [], []
+        text = INCAST + ('capture: [{at: "*:p*", file: c.pcapng, snaplen: 96B, time: ps}]\n'
+                         'timeline: [{at: 33us, do: link_down, link: leaf1-spine0},\n'
+                         '           {at: 44us, do: link_up, link: leaf1-spine0}]\n'
+                         'trace:\n'
+                         '  - {at: ["*.q*", "*.prio*", "*.pg*"], what: [queue_bytes, pg_bytes, paused, '
+                         'pausing], on: change, file: t.csv}\n'
+                         '  - {at: "*:p*", what: [tx_bps, rx_frames], every: 3us, file: t.csv}\n'
+                         '  - {at: ["flow.*", fabric], what: [delivered_bps, delivered_bytes, '
+                         'link_hop_frames], every: 10us, file: t.csv}\n')
+        for lcores in ("1", "2", "4"):
+            code, out, err = weft("run", "--json", "-", "--lcores", lcores, "-", text=text,
+                                  cwd=self.dir)
+            self.assertEqual(code, 0, err)
+            digests.append(json.loads(out)["digest"])
+            lines.append(self.file("t.csv")[1])
+            with open(os.path.join(self.dir, "c.pcapng"), "rb") as f:
+                captures.append(f.read().replace(f"--lcores {lcores}".encode(), b"--lcores N"))
+        self.assertGreater(len(lines[0]), 5000)
+        self.assertGreater(len(captures[0]), 500000)
+        self.assertEqual(len(set(digests)), 1)
+        self.assertEqual(captures[0], captures[1])
+        self.assertEqual(captures[0], captures[2])
+        self.assertEqual(lines[0], lines[1])
+        self.assertEqual(lines[0], lines[2])
+
     def test_one_file_by_option(self):
         code, _, err = weft("run", "--quiet", "--trace", "all.csv", "-", text=INCAST, cwd=self.dir)
         self.assertEqual(code, 0, err)
