@@ -116,7 +116,11 @@ static int add_captures(struct job *j)
 {
     const struct wf_manifest m = {&j->s, j->command, NULL, j->s.desc.seed};
     char about[8192];
-    const struct wf_captures_conf conf = {.comment = wf_manifest_text(&m, about, sizeof(about))};
+    const struct wf_captures_conf conf = {.comment = wf_manifest_text(&m, about, sizeof(about)),
+                                          .lcs = j->f->lcs,
+                                          .n_lcs = j->f->n_lcs,
+                                          .published_ps = wf_fabric_published_ps,
+                                          .published_arg = j->f};
     int rc = wf_captures_new(&j->captures, &conf, &j->err);
 
     for (uint32_t i = 0; i < j->s.n_captures && rc == 0; i++)
@@ -138,7 +142,10 @@ static int add_captures(struct job *j)
 /* Build; *code says whose fault a failure is. */
 static int build(struct job *j, enum wf_exit *code)
 {
+    /* what is known of each frame is one account: the lcores take turns in this thread */
     struct wf_fabric_opts opts = {.make_host = wf_replay_make_host,
+                                  .lcores = j->o.lcores,
+                                  .threads = WF_TEAM_ALONE,
                                   .full_frames = wf_replay_full_frames(&j->s.desc),
                                   .arg = &j->r};
     int rc;
@@ -151,6 +158,7 @@ static int build(struct job *j, enum wf_exit *code)
     rc = wf_fabric_build(&j->f, &j->s.desc, &opts, &j->err);
     if (rc < 0)
         return rc;
+    wf_cmd_say_lcores("replay", j->o.lcores, j->f->n_lcs);
     rc = add_captures(j);
     if (rc < 0) {
         *code = rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT;

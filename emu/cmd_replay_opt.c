@@ -30,6 +30,9 @@ void wf_replay_usage(FILE *to)
         "  --interface NAME     only frames of this interface of a pcapng file\n"
         "  --capture PORTS=FILE write what passes these ports (a pattern) to a pcapng file\n"
         "  --expect             judge the scenario's expectations too\n"
+        "  --lcores N           split the fabric onto N lcores, which take turns: the result is "
+        "the\n"
+        "                       same (default 1)\n"
         "  --seed N             instead of the scenario's\n"
         "  --set KEY=VALUE      another value than the scenario's, as for weft run\n"
         "  --json               one JSON object instead of text\n\n"
@@ -96,6 +99,7 @@ enum {
     OPT_INTERFACE,
     OPT_CAPTURE,
     OPT_EXPECT,
+    OPT_LCORES,
     OPT_SEED,
     OPT_SET,
     OPT_JSON,
@@ -112,6 +116,7 @@ static const struct option long_options[] = {
     {"interface", required_argument, NULL, OPT_INTERFACE},
     {"capture", required_argument, NULL, OPT_CAPTURE},
     {"expect", no_argument, NULL, OPT_EXPECT},
+    {"lcores", required_argument, NULL, OPT_LCORES},
     {"seed", required_argument, NULL, OPT_SEED},
     {"set", required_argument, NULL, OPT_SET},
     {"json", no_argument, NULL, OPT_JSON},
@@ -169,6 +174,8 @@ static int take_option(struct wf_replay_options *o, struct wf_replay_conf *c, in
     case OPT_EXPECT:
         o->expect = true;
         return 0;
+    case OPT_LCORES:
+        return wf_cmd_lcores(value, &o->lcores, err);
     case OPT_SEED:
         o->seed = value;
         return 0;

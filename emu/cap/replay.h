@@ -26,7 +26,7 @@
 #include "cap/replay_map.h"
 #include "cap/replay_path.h"
 #include "cap/replay_plan.h"
-#include "fabric/fabric.h"
+#include "fabric/run.h"
 
 enum wf_replay_time { WF_REPLAY_RECORDED, WF_REPLAY_SCALED, WF_REPLAY_FLAT_OUT };
 enum wf_replay_vantage {
@@ -86,13 +86,13 @@ struct wf_replay {
     uint32_t n_macs;
     struct wf_cap_reader *reader; /* the second pass */
     struct wf_cap_rec rec;
-    bool have;     /* rec is read and not yet dealt with */
-    uint32_t next; /* frame of the plan that rec is */
-    struct wf_event feed;
-    uint64_t at_ps;   /* the time of the frame before, after scaling */
-    uint64_t lead_ps; /* all injections are later by this, so that none has to be before 0 */
-    uint64_t held;    /* packets made and waiting for their time */
-    uint64_t room;    /* most packets alive */
+    bool have;            /* rec is read and not yet dealt with */
+    uint32_t next;        /* frame of the plan that rec is */
+    struct wf_stops feed; /* injects what is due */
+    uint64_t at_ps;       /* the time of the frame before, after scaling */
+    uint64_t lead_ps;     /* all injections are later by this, so that none has to be before 0 */
+    uint64_t held;        /* packets made and waiting for their time */
+    uint64_t room;        /* most packets alive */
     uint32_t vantage_host;
     struct wf_replay_tap *taps;
     struct wf_paths paths;

@@ -134,12 +134,12 @@ static uint64_t way_to_vantage(struct wf_replay *r, uint32_t from, const struct 
     return 0;
 }
 
-static struct wf_pkt *make_packet(struct wf_replay *r)
+static struct wf_pkt *make_packet(struct wf_replay *r, struct wf_net *net)
 {
     uint32_t cap, len = wf_replay_frame_len(&r->rec, &cap);
     uint32_t full = len < WF_ETH_MIN_LEN ? WF_ETH_MIN_LEN : len;
     uint32_t room = cap < len ? cap : full;
-    struct wf_pkt *pkt = wf_pkt_new(&r->fabric->nets[0], room);
+    struct wf_pkt *pkt = wf_pkt_new(net, room);
 
     if (!pkt)
         return NULL;
@@ -187,21 +187,16 @@ static uint64_t wait_until(const struct wf_replay *r, const struct wf_port *port
     return port->busy_until_ps > now ? port->busy_until_ps : now + RETRY_PS;
 }
 
-static void feed_event(struct wf_lcore *lc, struct wf_event *ev);
-
 static void feed_at(struct wf_replay *r, uint64_t t_ps)
 {
-    struct wf_node *first = r->fabric->nodes[0];
-
-    wf_lcore_schedule(&r->fabric->lcs[0], &r->feed, t_ps,
-                      wf_event_key(first->entity, WF_EV_TIMER, first->seq++), feed_event);
+    r->feed.at_ps = t_ps;
 }
 
 /* Send the frame now, or a little later when the capture was not taken at its sender. What a long
  * frame needs longer for its way never lets it pass a short one of the same host. */
 static bool inject(struct wf_replay *r, struct wf_port *port, uint64_t now)
 {
-    struct wf_pkt *pkt = make_packet(r);
+    struct wf_pkt *pkt = make_packet(r, port->node->net);
     struct wf_replay_host *h = (struct wf_replay_host *)port->node;
 
     if (!pkt)
@@ -215,16 +210,17 @@ static bool inject(struct wf_replay *r, struct wf_port *port, uint64_t now)
     wf_max_u64(&h->last_ps, pkt->born_ps);
     pkt->born_ps = h->last_ps;
     r->held++;
-    wf_lcore_schedule(&r->fabric->lcs[0], &pkt->ev, pkt->born_ps,
+    wf_lcore_schedule(port->node->net->lc, &pkt->ev, pkt->born_ps,
                       wf_event_key(port->entity, WF_EV_TIMER, port->seq++), send_event);
     return true;
 }
 
-static void feed_event(struct wf_lcore *lc, struct wf_event *ev)
+static void feed(struct wf_stops *s, struct wf_fabric *fabric)
 {
-    struct wf_replay *r = WF_CONTAINER_OF(ev, struct wf_replay, feed);
-    uint64_t now = lc->now_ps, t;
+    struct wf_replay *r = WF_CONTAINER_OF(s, struct wf_replay, feed);
+    uint64_t now = wf_fabric_now_ps(fabric), t;
 
+    feed_at(r, WF_TIME_NEVER);
     for (;; r->next++) {
         struct wf_replay_frame *f;
         struct wf_port *port;
@@ -267,7 +263,9 @@ int wf_replay_feed_first(struct wf_replay *r, struct wf_err *err)
             return wf_err_set(err, EINVAL, "host %s has no link, so it cannot send",
                               host_of(r, host)->node.name);
     }
+    r->feed = (struct wf_stops){.act = feed, .kind = WF_STOPS_INPUT};
     feed_at(r, wf_fabric_now_ps(r->fabric));
+    wf_fabric_add_stops(r->fabric, &r->feed);
     return 0;
 }
 
@@ -309,7 +307,7 @@ static void arrived(struct wf_replay *r, const struct wf_pkt *pkt)
     struct wf_replay_flow *flow = &r->plan.flows[f->flow];
     uint32_t i = (uint32_t)(pkt->cookie - 1);
 
-    r->end_ps = wf_fabric_now_ps(r->fabric);
+    wf_max_u64(&r->end_ps, wf_now(pkt->port)); /* lcores take turns */
     if (f->flags & WF_REPLAY_ARRIVED)
         return; /* another copy of a frame to a group */
     f->flags |= WF_REPLAY_ARRIVED;

@@ -305,6 +305,7 @@ static int make_team(struct wf_fabric *f, const struct wf_fabric_opts *opts, str
         .n = f->n_lcs,
         .mode = opts->threads,
         .mailbox_slots = opts->mailbox_slots,
+        .no_jumps = opts->no_jumps,
         .node_off = offsetof(struct wf_pkt, q) - offsetof(struct wf_pkt, ev),
     };
 

@@ -20,6 +20,7 @@ struct wf_fabric_opts {
     uint32_t lcores;           /* to run on; 0: one. Fewer when it can't be split so */
     enum wf_team_mode threads; /* who runs them */
     uint32_t mailbox_slots;    /* 0: the default */
+    bool no_jumps;             /* over silence: as if the lcores could not see each other */
     unsigned full_frames;      /* whole frames that attachments and replay need; 0: a few */
     /* Hosts that are not weft's model: gives the node for host index `host`, its ops set, from the
      * arena; NULL: use the model. May be NULL. */

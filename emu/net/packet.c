@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/digest.h"
+#include "base/tsan.h"
 #include "net/port.h"
 #include "wire/bth.h"
 #include "wire/icrc.h"
@@ -58,6 +59,7 @@ static struct wf_pkt *spare_pkt(struct wf_net *net)
             if (!n)
                 return NULL;
         }
+        WF_HANDED_IN(net->hdr_pool);
         while (n)
             net->spare[net->n_spare++] = wf_pkt_of(lot[--n]);
     }
@@ -68,7 +70,10 @@ static struct wf_pkt *full_pkt(struct wf_net *net, uint32_t room)
 {
     struct rte_mbuf *m = room <= WF_FULL_ROOM ? rte_pktmbuf_alloc(net->full_pool) : NULL;
 
-    return m ? wf_pkt_of(m) : NULL;
+    if (!m)
+        return NULL;
+    WF_HANDED_IN(net->full_pool);
+    return wf_pkt_of(m);
 }
 
 /* Nothing of what it was before is left in it, but for its parse: that is whoever's who fills it.
@@ -99,6 +104,7 @@ struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)
 void wf_pkt_free(struct wf_net *net, struct wf_pkt *pkt)
 {
     if (pkt->full) {
+        WF_HANDED_OUT(net->full_pool);
         rte_pktmbuf_free(wf_pkt_mbuf(pkt));
         return;
     }
@@ -107,6 +113,7 @@ void wf_pkt_free(struct wf_net *net, struct wf_pkt *pkt)
 
         for (unsigned i = 0; i < WF_PKT_BULK; i++)
             lot[i] = wf_pkt_mbuf(net->spare[i]);
+        WF_HANDED_OUT(net->hdr_pool);
         rte_mempool_put_bulk(net->hdr_pool, lot, WF_PKT_BULK);
         net->n_spare -= WF_PKT_BULK;
         memmove(net->spare, net->spare + WF_PKT_BULK, net->n_spare * sizeof(net->spare[0]));

@@ -133,8 +133,9 @@ static bool promise_more(struct wf_member *m, uint64_t limit_ps)
         return false;
     m->limit_ps = limit_ps;
     m->promises++;
-    flush(m);
-    atomic_store_explicit(&m->reached_ps, limit_ps, memory_order_release);
+    m->flushing = !flush(m);
+    if (!m->flushing)
+        atomic_store_explicit(&m->reached_ps, limit_ps, memory_order_release);
     return true;
 }
 

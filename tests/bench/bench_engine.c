@@ -4,7 +4,9 @@
  * one core, on fat trees of 100 Gb/s links of 1 us, delivered bytes asserted. CPU time is the
  * thread's own, set-up and run apart; prints "figure NANOSECONDS" of the run per link-hop.
  * Pools are touched when they are made, so page faults of the run are few; they are printed too.
- *   bench_engine NAME   (a row of the table below; WEFT_BENCH_SMALL=1: a tenth of the bytes)
+ * With LCORES the figure is the wall time of the run in milliseconds, and the digest is printed.
+ *   bench_engine NAME [LCORES]   (a row of the table below; WEFT_BENCH_SMALL=1: a tenth of the
+ * bytes)
  */
 #include <rte_eal.h>
 #include <stdio.h>
@@ -28,6 +30,7 @@ static const struct scenario {
     {"incast", INCAST, 8, 1024, 1000000},       {"perm16", PERMUTATION, 4, 1024, 500000},
     {"perm128", PERMUTATION, 8, 1024, 200000},  {"perm128-4096", PERMUTATION, 8, 4096, 200000},
     {"perm1024", PERMUTATION, 16, 1024, 20000}, {"ring128", RING, 8, 1024, 200000},
+    {"lcores", PERMUTATION, 16, 1024, 200000},
 };
 
 enum { INCAST_SENDERS = 16, SMALL = 10 };
@@ -39,14 +42,17 @@ static struct wf_desc desc = {.name = "bench",
                               .time_limit_ps = WF_PS_PER_S,
                               .time_scale = 1};
 
-static void eal(void)
+/* One CPU, or with several lcores all of them. */
+static void eal(bool several)
 {
-    static char prefix[32];
+    static char prefix[32], map[32] = "0@0";
     char *argv[] = {
         "bench",    "--no-huge", "--no-shconf",   "--no-pci", "--no-telemetry",      "-m", "1024",
-        "--lcores", "0@0",       "--file-prefix", prefix,     "--log-level=*:error", NULL};
+        "--lcores", map,         "--file-prefix", prefix,     "--log-level=*:error", NULL};
 
     snprintf(prefix, sizeof(prefix), "wfb%d", (int)getpid());
+    if (several)
+        snprintf(map, sizeof(map), "0@(0-%ld)", sysconf(_SC_NPROCESSORS_ONLN) - 1);
     if (rte_eal_init(sizeof(argv) / sizeof(argv[0]) - 1, argv) < 0)
         exit(3);
 }
@@ -116,9 +122,9 @@ static long faults(void)
     return u.ru_minflt;
 }
 
-static int measure(struct wf_fabric *f, uint64_t setup_ns)
+static int measure(struct wf_fabric *f, uint64_t setup_ns, bool wall)
 {
-    uint64_t start, ns, hops, want = 0;
+    uint64_t start, ns, hops, want = 0, start_ns = wf_wall_ns();
     long first = faults();
     struct wf_err err;
     struct wf_run r;
@@ -129,6 +135,7 @@ static int measure(struct wf_fabric *f, uint64_t setup_ns)
     if (wf_run_loop(&r) != WF_RUN_DONE)
         return 4;
     ns = cpu_ns() - start;
+    start_ns = wf_wall_ns() - start_ns;
     first = faults() - first;
     wf_fabric_settle(f);
     for (uint32_t i = 0; i < desc.n_flows; i++)
@@ -140,10 +147,13 @@ static int measure(struct wf_fabric *f, uint64_t setup_ns)
     }
     hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
     printf("link_hops %llu\nevents_per_hop %.3f\nsetup_cpu_s %.4f\nrun_cpu_s %.4f\n"
-           "page_faults_in_run %ld\nsimulated_us %.3f\nfigure %.2f\n",
+           "page_faults_in_run %ld\nsimulated_us %.3f\n",
            (unsigned long long)hops, (double)wf_fabric_events(f) / (double)hops,
            (double)setup_ns / 1e9, (double)ns / 1e9, first,
-           (double)wf_fabric_last_event_ps(f) / 1e6, (double)ns / (double)hops);
+           (double)wf_fabric_last_event_ps(f) / 1e6);
+    if (wall)
+        printf("lcores %u\ndigest %016llx\n", f->n_lcs, (unsigned long long)wf_fabric_digest(f).h);
+    printf("figure %.2f\n", wall ? (double)start_ns / 1e6 : (double)ns / (double)hops);
     wf_run_fini(&r);
     return 0;
 }
@@ -151,7 +161,7 @@ static int measure(struct wf_fabric *f, uint64_t setup_ns)
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "", *small = getenv("WEFT_BENCH_SMALL");
-    struct wf_fabric_opts opts = {0};
+    struct wf_fabric_opts opts = {.lcores = argc > 2 ? (uint32_t)atoi(argv[2]) : 1};
     const struct scenario *s = NULL;
     struct wf_fabric *f;
     struct wf_err err;
@@ -162,17 +172,18 @@ int main(int argc, char **argv)
         if (!strcmp(scenarios[i].name, name))
             s = &scenarios[i];
     if (!s) {
-        fprintf(stderr, "usage: bench_engine NAME, a row of the table in bench_engine.c\n");
+        fprintf(stderr,
+                "usage: bench_engine NAME [LCORES], a row of the table in bench_engine.c\n");
         return 2;
     }
-    eal();
+    eal(argc > 2);
     start = cpu_ns();
     describe(s, small && !strcmp(small, "1"));
     if (wf_fabric_build(&f, &desc, &opts, &err)) {
         fprintf(stderr, "bench_engine: %s\n", err.msg);
         return 3;
     }
-    rc = measure(f, cpu_ns() - start);
+    rc = measure(f, cpu_ns() - start, argc > 2);
     wf_fabric_free(f);
     wf_arena_free(&arena);
     return rc;

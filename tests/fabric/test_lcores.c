@@ -71,6 +71,7 @@ static void fat_tree(uint64_t bytes)
 struct how {
     uint32_t lcores, slots;
     enum wf_team_mode mode;
+    bool paced;
 };
 
 struct result {
@@ -93,7 +94,7 @@ static uint64_t pauses(struct wf_fabric *f)
 static struct result run(struct how how)
 {
     struct wf_fabric_opts opts = {
-        .lcores = how.lcores, .threads = how.mode, .mailbox_slots = how.slots};
+        .lcores = how.lcores, .threads = how.mode, .mailbox_slots = how.slots, .paced = how.paced};
     struct result res = {0};
     struct wf_fabric *f;
     struct wf_err err;
@@ -194,6 +195,21 @@ static void links_change_at_stops(void **state)
     desc.steps = steps;
     desc.n_steps = 6;
     same_everywhere();
+}
+
+/* Live: a turn is a short call of the team, up to where wall time stands. */
+static void pacing_changes_nothing(void **state)
+{
+    struct result one, many;
+
+    fat_tree(12000);
+    desc.time_scale = 2000;
+    one = run((struct how){.lcores = 1});
+    for (int mode = WF_TEAM_ALONE; mode <= WF_TEAM_THREADS; mode++) {
+        many = run((struct how){2, 0, (enum wf_team_mode)mode, true});
+        assert_int_equal(many.digest, one.digest);
+        assert_true(many.stats.calls > 10);
+    }
 }
 
 /* A second of silence between two short flows, on 50 ns of cable: 2e7 lookaheads. */
@@ -338,6 +354,7 @@ int main(void)
         cmocka_unit_test(cut_through_switches_too),
         cmocka_unit_test(links_at_the_floor),
         cmocka_unit_test(links_change_at_stops),
+        cmocka_unit_test(pacing_changes_nothing),
         cmocka_unit_test(silence_is_jumped_over),
         cmocka_unit_test(a_stop_ends_all_lcores_at_one_instant),
         cmocka_unit_test(hosts_stay_with_their_switch),
