@@ -268,6 +268,7 @@ void wf_port_prefetch(const struct wf_event *ev)
 {
     const struct wf_pkt *pkt = (const struct wf_pkt *)ev;
     const struct wf_port *port;
+    uintptr_t at;
 
     if (ev->fn == arrival) {
         port = pkt->port;
@@ -280,12 +281,13 @@ void wf_port_prefetch(const struct wf_event *ev)
         __builtin_prefetch(pkt + 1); /* its headers, as a rule */
     } else if (ev->fn == look_event) {
         port = WF_CONTAINER_OF(ev, const struct wf_port, kick);
-        pkt = WF_CONTAINER_OF(port->ahead, const struct wf_pkt, q);
         __builtin_prefetch(&port->tx);
         __builtin_prefetch(&port->digest);
         __builtin_prefetch(&port->q[__builtin_ctz(port->occupied | WF_OCCUPIED_CONTROL)]);
-        __builtin_prefetch(pkt);
-        __builtin_prefetch(&pkt->hash);
+        /* by numbers: there may be none */
+        at = (uintptr_t)port->ahead - offsetof(struct wf_pkt, q);
+        __builtin_prefetch((const void *)at);
+        __builtin_prefetch((const void *)(at + offsetof(struct wf_pkt, hash)));
     }
 }
 
