@@ -6,11 +6,15 @@ enum { FEW = 24, RUN = 12 };
 static void insertion_sort(struct wf_entry *a, size_t sorted, size_t n)
 {
     for (size_t i = sorted; i < n; i++) {
-        struct wf_entry e = a[i];
+        struct wf_entry e;
         size_t at = i;
 
-        for (; at > 0 && wf_entry_before(&e, &a[at - 1]); at--)
+        if (!wf_entry_before(&a[i], &a[i - 1])) /* most are scheduled in order */
+            continue;
+        e = a[i];
+        do
             a[at] = a[at - 1];
+        while (--at > 0 && wf_entry_before(&e, &a[at - 1]));
         a[at] = e;
     }
 }

@@ -11,10 +11,9 @@
 #define MARK               (1ull << 39) /* in a key, while sweeping: its address was kept */
 
 enum { SPARE_HELD = 4096, SCAN_CHUNKS = 64 };
-#define FILL 7u /* of a slot: how many addresses are in its newest chunk */
+#define FILL ((unsigned)WF_WHEEL_CHUNK) /* of a slot: how many are in its newest chunk */
 
 _Static_assert(sizeof(struct wf_wheel_chunk) == 64, "one cache line");
-_Static_assert(WF_WHEEL_CHUNK == FILL, "a full chunk sets all of a slot's lowest bits");
 
 /* ---- chunks and slots ---- */
 
@@ -236,7 +235,7 @@ void wf_wheel_fini(struct wf_wheel *w)
     w->array = w->spare = w->heap = NULL;
 }
 
-void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
+static __attribute__((noinline)) void insert_any(struct wf_wheel *w, struct wf_event *ev)
 {
     uint64_t ahead;
     unsigned level;
@@ -256,6 +255,24 @@ void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
 
         w->coarse_ps = start < w->coarse_ps ? start : w->coarse_ps;
     }
+}
+
+/* Most go to a slot of the finest level whose newest chunk has room. */
+void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
+{
+    uint64_t at = ev->t_ps >> WF_WHEEL_GRAIN_BITS;
+    uintptr_t *slot = &w->levels[0].slots[at & SLOT_MASK];
+    unsigned n = *slot & FILL;
+
+    if (at - w->base - 1 >= SLOT_MASK || !n || n == FILL || w->held == w->held_max ||
+        w->count >= w->reserved) {
+        insert_any(w, ev);
+        return;
+    }
+    slot_chunk(*slot)->ev[n] = ev;
+    ++*slot;
+    w->held++;
+    w->count++;
 }
 
 /* ---- taking ---- */

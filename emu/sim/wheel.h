@@ -22,8 +22,8 @@ enum {
     WF_WHEEL_LEVEL_BITS = 11,
     WF_WHEEL_SLOTS = 1 << WF_WHEEL_LEVEL_BITS,
     WF_WHEEL_LEVELS = 5,
-    WF_WHEEL_CHUNK = 7, /* addresses in a chunk */
-    WF_WHEEL_AHEAD = 4, /* entries between an event and the one that is prefetched */
+    WF_WHEEL_CHUNK = 7, /* addresses in a chunk, and a mask of how many are */
+    WF_WHEEL_AHEAD = 8, /* entries between an event and the one that is prefetched */
 };
 
 struct wf_wheel_chunk {
