@@ -16,7 +16,7 @@
 #include "scen/scenario.h"
 #include "support.h"
 
-enum { CASE_MAX = 1 << 20, INSTANTS_MAX = 5 * 1000 * 1000 };
+enum { CASE_MAX = 1 << 20, INSTANTS_MAX = 10 * 1000 * 1000, THREADS_EVENTS_MAX = 100000 };
 #define END_MAX_PS   (4000 * WF_PS_PER_S)
 #define PACED_MAX_PS (5 * WF_PS_PER_MS)
 
@@ -134,34 +134,50 @@ static bool same_digest(struct outcome *o, const char *way, uint64_t digest)
     return bad(o, "digest", what);
 }
 
-static bool way_plain(struct outcome *o)
+static bool run_as(struct outcome *o, const char *way, const struct wf_fabric_opts *opts)
 {
-    struct wf_fabric *f = build(o, &o->scen.desc);
+    struct wf_fabric *f = NULL;
     uint64_t digest, lossless;
+    struct wf_err err;
 
-    if (f && run_loop(o, f, &digest, &lossless))
-        same_digest(o, "plain", digest);
+    if (wf_fabric_build(&f, &o->scen.desc, opts, &err))
+        bad(o, "not_built", err.msg);
+    else if (run_loop(o, f, &digest, &lossless))
+        same_digest(o, way, digest);
     wf_fabric_free(f);
     return !o->kind;
+}
+
+static bool way_plain(struct outcome *o)
+{
+    return run_as(o, "plain", &(struct wf_fabric_opts){0});
+}
+
+/* As many lcores as the fabric can be split into, in the ways in which they can be run. */
+static bool way_lcores(struct outcome *o)
+{
+    return run_as(o, "lcores: 2", &(struct wf_fabric_opts){.lcores = 2}) &&
+           run_as(
+               o, "lcores: 4, mailboxes of 1",
+               &(struct wf_fabric_opts){.lcores = 4, .threads = WF_TEAM_ALONE, .mailbox_slots = 1});
+}
+
+/* Threads that wait for each other in a machine that has other work are slow: one case in eight. */
+static bool way_threads(struct outcome *o)
+{
+    if (o->events > THREADS_EVENTS_MAX || o->scen.desc.seed % 8)
+        return true;
+    return run_as(
+        o, "threads: 2, mailboxes of 1",
+        &(struct wf_fabric_opts){.lcores = 2, .threads = WF_TEAM_THREADS, .mailbox_slots = 1});
 }
 
 /* Bound to wall time: nothing but the clock is different. What takes too long is left out. */
 static bool way_paced(struct outcome *o)
 {
-    struct wf_desc *d = &o->scen.desc;
-    struct wf_fabric_opts opts = {.paced = true};
-    struct wf_fabric *f = NULL;
-    uint64_t digest, lossless;
-    struct wf_err err;
-
     if (o->end_ps > PACED_MAX_PS)
         return true;
-    if (wf_fabric_build(&f, d, &opts, &err))
-        bad(o, "not_built", err.msg);
-    else if (run_loop(o, f, &digest, &lossless))
-        same_digest(o, "paced", digest);
-    wf_fabric_free(f);
-    return !o->kind;
+    return run_as(o, "paced", &(struct wf_fabric_opts){.paced = true});
 }
 
 /* The headroom that was used is enough, and nothing changes; a byte less, and something is lost. */
@@ -210,10 +226,8 @@ static const struct way {
     const char *name;
     bool (*run)(struct outcome *o);
 } ways[] = {
-    {"observed", way_observed},
-    {"plain", way_plain},
-    {"paced", way_paced},
-    {"tight", way_tight},
+    {"observed", way_observed}, {"plain", way_plain}, {"lcores", way_lcores},
+    {"threads", way_threads},   {"paced", way_paced}, {"tight", way_tight},
 };
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };

@@ -162,14 +162,9 @@ void wft_run(struct wf_fabric *f, uint64_t t_ps)
 
 uint64_t wft_next_ps(const struct wf_fabric *f)
 {
-    uint64_t next = wf_fabric_next_stop_ps(f, WF_STOPS_INPUT);
+    uint64_t stop = wf_fabric_next_stop_ps(f, WF_STOPS_INPUT), next = wf_fabric_next_ps(f);
 
-    for (uint32_t i = 0; i < f->n_lcs; i++) {
-        uint64_t t = wf_wheel_next_ps(&f->lcs[i].wheel);
-
-        next = t < next ? t : next;
-    }
-    return next;
+    return stop < next ? stop : next;
 }
 
 uint32_t wft_roce(struct wf_fabric *f, uint32_t from, uint32_t to, uint8_t dscp, uint8_t ecn,
