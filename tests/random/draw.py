@@ -146,7 +146,9 @@ def draw_link(w, base):
     d = w.d
     link = {}
     if base or d.one_in(2):
-        w.rate = d.pick(RATES[:9] if base or not d.one_in(4) else RATES)
+        rate = d.pick(RATES[:9] if base or not d.one_in(4) else RATES)
+        # a slower one would be watched for too long: each pause is refreshed all the time
+        w.rate = rate if base else max(rate, w.rate // 100)
         link["rate"] = rate_of(w.rate)
     if base or d.one_in(2):
         link["delay"] = time_of(d.pick(DELAYS) if d.one_in(2) else d.log(1, 3000000))
