@@ -102,24 +102,45 @@ static int unknown(const char *word)
     return WF_EXIT_USAGE;
 }
 
+static const struct command *find(const char *word)
+{
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(word, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
+
+/* `weft help`, and `weft help run`, which is `weft run --help`. */
+static int answer_help(int argc, char **argv)
+{
+    char option[] = "--help";
+    char *args[] = {argc > 2 ? argv[2] : NULL, option, NULL};
+    const struct command *c = argc > 2 ? find(argv[2]) : NULL;
+
+    if (c)
+        return c->fn(2, args);
+    if (argc > 2)
+        return unknown(argv[2]);
+    help(stdout);
+    return WF_EXIT_PASS;
+}
+
 static int command(int argc, char **argv)
 {
+    const struct command *c;
+
     if (argc < 2) {
         help(stderr);
         return WF_EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        help(stdout);
-        return WF_EXIT_PASS;
-    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+        return answer_help(argc, argv);
     if (!strcmp(argv[1], "--version")) {
         printf("weft %s\n", wf_version());
         return WF_EXIT_PASS;
     }
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].fn(argc - 1, argv + 1);
-    return unknown(argv[1]);
+    c = find(argv[1]);
+    return c ? c->fn(argc - 1, argv + 1) : unknown(argv[1]);
 }
 
 /* What could not be printed, to a full disk for example, is no success. */

@@ -50,6 +50,14 @@ def scenarios():
 
 
 class Run(unittest.TestCase):
+    def test_help_of_a_command(self):
+        for word in ("run", "check", "sweep", "show"):
+            self.assertEqual(weft("help", word), weft(word, "--help"))
+        self.assertIn("usage: weft run", weft("help", "run")[1])
+        code, _, err = weft("help", "rnu")
+        self.assertEqual(code, 2)
+        self.assertIn("did you mean 'run'?", err)
+
     def test_every_scenario_gives_json_that_fits_the_schema(self):
         names = []
         for path in scenarios():
