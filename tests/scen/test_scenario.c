@@ -565,7 +565,7 @@ static size_t names_of(struct wf_ctr_walk w, char ***out)
     char name[WF_CTR_NAME_MAX];
     size_t n = 0;
 
-    *out = NULL;
+    *out = malloc(sizeof(**out));
     while (wf_ctr_next(&w)) {
         *out = realloc(*out, (n + 1) * sizeof(**out));
         assert_true(asprintf(&(*out)[n++], "%s %s", w.table->scope, wf_ctr_name(&w, name)) > 0);
