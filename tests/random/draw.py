@@ -86,7 +86,7 @@ class World:
         # frames of one length: their sum comes to a limit exactly
         self.uniform = self.best_effort and self.d.one_in(2)
         self.packets = 0  # data packets so far
-        self.rate = 0
+        self.rate = self.fastest = 0
         self.classes = []  # DSCPs in use
         self.span_ps = 0  # about how long it takes
 
@@ -149,6 +149,7 @@ def draw_link(w, base):
         rate = d.pick(RATES[:9] if base or not d.one_in(4) else RATES)
         # a slower one would be watched for too long: each pause is refreshed all the time
         w.rate = rate if base else max(rate, w.rate // 100)
+        w.fastest = max(w.fastest, w.rate)
         link["rate"] = rate_of(w.rate)
     if base or d.one_in(2):
         link["delay"] = time_of(d.pick(DELAYS) if d.one_in(2) else d.log(1, 3000000))
@@ -239,6 +240,8 @@ def draw_pfc(w):
     d = w.d
     pfc = {}
     least = (w.mtu + 26 + 20 + 84) // 32 + 1 if not w.best_effort else 24
+    # nor is a pause so short that a fast link refreshes it millions of times: 200 ns
+    least = max(least, w.fastest // (512 * 5 * 10**6))
     if d.one_in(2):
         pfc["quanta"] = d.pick([least, 65535, d.log(least, 65535)])
     if d.one_in(3):
