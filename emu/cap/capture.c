@@ -159,13 +159,11 @@ static void describe(struct wf_capture_note *n, const struct wf_port *port,
         n->queued = true;
         n->queue = pkt->queue;
         n->prio = pkt->prio;
+        if (!(pkt->flags & WF_PKT_WATCHED))
+            return; /* queued before the first tap came: nothing is known of its wait */
         n->depth_bytes = pkt->depth_bytes;
         n->waited_ps = n->time_ps - pkt->enqueued_ps;
-        n->paused_ps = port->ll_ops->paused_ps(port, pkt->queue) -
-                       (pkt->flags & WF_PKT_WATCHED ? pkt->pause_mark_ps : 0);
-        /* A tap that came while the frame waited has no mark to count from. */
-        if (n->paused_ps > n->waited_ps)
-            n->paused_ps = n->waited_ps;
+        n->paused_ps = port->ll_ops->paused_ps(port, pkt->queue) - pkt->pause_mark_ps;
     }
 }
 

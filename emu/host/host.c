@@ -14,6 +14,8 @@
 #include "wire/edit.h"
 #include "wire/icrc.h"
 
+enum { NQ_LINES = (offsetof(struct wf_nic_qp, frame) + 63) / 64 };
+
 static bool has_ip(const struct wf_ip_prefix *ip, const uint8_t *addr, size_t len)
 {
     return ip->family == (len == 4 ? 4 : 6) && !memcmp(ip->addr + 16 - len, addr, len);
@@ -103,7 +105,11 @@ static enum wf_reason rx_roce(struct wf_host *h, const struct wf_pkt *pkt)
     if (why)
         return why;
     nq = wf_nic_qp_find(h, pkt->p.dqpn);
-    return nq && from_peer(nq, pkt) ? to_qp(nq, pkt) : WF_DROP_NO_QP;
+    if (!nq || !from_peer(nq, pkt))
+        return WF_DROP_NO_QP;
+    h->node.ports[0].rx_ahead = nq; /* the next packet is likely to be for the same */
+    h->node.ports[0].n_rx_ahead = NQ_LINES;
+    return to_qp(nq, pkt);
 }
 
 static enum wf_reason refused(const struct wf_host *h, const struct wf_pkt *pkt)

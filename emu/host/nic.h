@@ -50,11 +50,11 @@ struct wf_nic_qp {
 
 struct wf_host {
     struct wf_node node; /* first */
+    struct wf_nic_qp **qps;
+    uint32_t n_qps, qps_mask; /* open addressing by QP number, at most half full */
     struct wf_host_cfg cfg;
     struct wf_fifo ready[WF_PRIOS];
     struct wf_flow *flows; /* those that it sends */
-    struct wf_nic_qp **qps;
-    uint32_t n_qps, qps_mask; /* open addressing by QP number, at most half full */
 };
 
 /* nic.c */

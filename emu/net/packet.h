@@ -53,10 +53,10 @@ enum wf_pkt_flag {
  * classify and route. Times: the fabric's picoseconds.
  */
 struct wf_pkt {
-    struct wf_event ev;    /* its arrival */
-    struct wf_fifo_node q; /* in an egress queue */
-    struct wf_port *port;  /* where it is: the port that it came in by, or will come in by */
-    uint8_t *data;         /* the bytes that are there, caplen of them */
+    struct wf_event ev;     /* its arrival */
+    struct wf_fifo_node q;  /* in an egress queue */
+    uint64_t next_ready_ps; /* when q.next may be sent, so that it need not be asked itself */
+    struct wf_port *port;   /* where it is: the port that it came in by, or will come in by */
     uint32_t frame_len;
     uint16_t caplen;
     uint16_t flags;
@@ -65,27 +65,29 @@ struct wf_pkt {
     uint32_t link_downs; /* the link's when it was sent */
 
     uint64_t hash;         /* of the headers as they are; what the digest sees */
+    uint8_t *data;         /* the bytes that are there, caplen of them */
     uint64_t first_bit_ps; /* of the preamble, at that port */
     uint64_t last_bit_ps;  /* of the FCS, at that port */
     uint64_t ready_ps;     /* not sent before */
-    uint64_t enqueued_ps;  /* into the queue it is in or was last in */
     uint32_t flow_hash;    /* of addresses, protocol, ports: ECMP */
-    uint32_t depth_bytes;  /* bytes ahead of it when it was enqueued */
     uint32_t dst_host;     /* whom its IP destination is, + 1; 0: nobody has asked yet */
     uint32_t dst_sw;       /* switch that this host hangs on */
     uint8_t payload;       /* enum wf_payload */
     bool malformed;        /* lengths contradict each other: fit for bridging only */
     bool full;             /* its buffer is of the pool of whole frames */
 
-    _Alignas(8) struct wf_parsed p;
+    _Alignas(64) struct wf_parsed p;
     uint64_t born_ps;
 
-    uint64_t pause_mark_ps; /* WF_PKT_WATCHED: the queue's paused time when it was enqueued */
+    /* WF_PKT_WATCHED: when it was put into the queue, and how that was then */
+    uint64_t enqueued_ps;
+    uint64_t pause_mark_ps; /* the queue's paused time */
+    uint32_t depth_bytes;   /* ahead of it */
     uint64_t cookie;        /* WF_PKT_REPLAYED: the number of its record */
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct wf_pkt, hash) == 64 && offsetof(struct wf_pkt, p) == 128 &&
-                   offsetof(struct wf_pkt, pause_mark_ps) == 192,
+                   offsetof(struct wf_pkt, enqueued_ps) == 192,
                "what one step of a hop needs is one cache line");
 
 enum { WF_PKT_SPARE = 512, WF_PKT_BULK = 128 };

@@ -89,10 +89,12 @@ static void transmit(struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
     }
 }
 
-static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
+/* Send the queue's head. Returns when the next one may be sent; 0: none waits. */
+static uint64_t dequeue(struct wf_port *port, unsigned qi, uint64_t now)
 {
     struct wf_queue *q = &port->q[qi];
     struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop(&q->fifo), struct wf_pkt, q);
+    uint64_t next_ready_ps = q->fifo.head ? pkt->next_ready_ps : 0;
 
     occupy(port, pkt, now);
     q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
@@ -101,8 +103,6 @@ static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     if (!q->fifo.count) {
         port->occupied &= ~(1u << qi);
         q->deficit = 0; /* an empty queue saves nothing up */
-    } else {
-        __builtin_prefetch(q->fifo.head);
     }
     port->prio_ctr[pkt->prio][WF_PRIO_TX_FRAMES]++;
     port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += pkt->frame_len;
@@ -111,6 +111,7 @@ static void dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     if (port->ll_ops->on_tx)
         port->ll_ops->on_tx(port, qi, pkt);
     transmit(port, pkt, now);
+    return next_ready_ps;
 }
 
 static const struct wf_pkt *head(const struct wf_queue *q)
@@ -146,22 +147,10 @@ static void send_control(struct wf_port *port, uint64_t now)
     transmit(port, pkt, now);
 }
 
-/* When the next frame may begin, as far as it is certain: not before the wire is free, and if there
- * is but one it may be, not before that is ready. */
-static uint64_t next_look(const struct wf_port *port)
-{
-    uint32_t occupied = port->occupied;
-    uint64_t t = port->busy_until_ps;
-
-    if (!(occupied & (occupied - 1)) && occupied != WF_OCCUPIED_CONTROL)
-        wf_max_u64(&t, head(&port->q[__builtin_ctz(occupied)])->ready_ps);
-    return t;
-}
-
 /* The transmitter looks: start one frame if one may start, and say when to look again. */
 static void look(struct wf_port *port, uint64_t now)
 {
-    uint64_t when = WF_TIME_NEVER;
+    uint64_t when = WF_TIME_NEVER, ready_ps = 0;
 
     if (!port->up)
         return;
@@ -172,12 +161,14 @@ static void look(struct wf_port *port, uint64_t now)
         int qi = choose(port, now, &when);
 
         if (qi >= 0)
-            dequeue(port, (unsigned)qi, now);
+            ready_ps = dequeue(port, (unsigned)qi, now);
         else if (when != WF_TIME_NEVER)
             wf_port_kick(port, when);
     }
+    if (port->occupied & (port->occupied - 1))
+        ready_ps = 0; /* another queue may be ready before */
     if (port->busy_until_ps > now && port->occupied)
-        wf_port_kick(port, next_look(port));
+        wf_port_kick(port, ready_ps);
 }
 
 static void look_event(struct wf_lcore *lc, struct wf_event *ev)
@@ -197,9 +188,21 @@ void wf_port_kick(struct wf_port *port, uint64_t t_ps)
         wf_lcore_cancel(lc, &port->kick);
     }
     if (port->occupied & (WF_OCCUPIED_CONTROL - 1))
-        port->ahead = port->q[__builtin_ctz(port->occupied)].fifo.head;
+        port->tx_ahead = port->q[__builtin_ctz(port->occupied)].fifo.head;
     wf_lcore_schedule(lc, &port->kick, t_ps,
                       wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), look_event);
+}
+
+/* What taps may ask of a packet that comes out of a queue. */
+static void watch(const struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
+{
+    pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
+    if (!port->taps)
+        return;
+    pkt->flags |= WF_PKT_WATCHED;
+    pkt->enqueued_ps = now;
+    pkt->pause_mark_ps = port->ll_ops->paused_ps(port, pkt->queue);
+    pkt->depth_bytes = (uint32_t)port->q[pkt->queue].ctr[WF_QUEUE_BYTES];
 }
 
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
@@ -211,13 +214,9 @@ void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
         wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         return;
     }
-    pkt->enqueued_ps = now;
-    pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
-    if (port->taps) {
-        pkt->flags |= WF_PKT_WATCHED;
-        pkt->pause_mark_ps = port->ll_ops->paused_ps(port, pkt->queue);
-    }
-    pkt->depth_bytes = (uint32_t)q->ctr[WF_QUEUE_BYTES];
+    watch(port, pkt, now);
+    if (q->fifo.tail)
+        WF_CONTAINER_OF(q->fifo.tail, struct wf_pkt, q)->next_ready_ps = pkt->ready_ps;
     wf_fifo_push(&q->fifo, &pkt->q);
     port->occupied |= 1u << pkt->queue;
     q->ctr[WF_QUEUE_ENQ_FRAMES]++;
@@ -268,26 +267,27 @@ void wf_port_prefetch(const struct wf_event *ev)
 {
     const struct wf_pkt *pkt = (const struct wf_pkt *)ev;
     const struct wf_port *port;
-    uintptr_t at;
 
     if (ev->fn == arrival) {
         port = pkt->port;
-        __builtin_prefetch(port);
-        __builtin_prefetch(&port->tx);
-        __builtin_prefetch(&port->digest);
-        __builtin_prefetch(port->prio_ctr[pkt->prio]);
         __builtin_prefetch(&pkt->hash);
         __builtin_prefetch(&pkt->p);
         __builtin_prefetch(pkt + 1); /* its headers, as a rule */
+        __builtin_prefetch(&port->tx);
+        __builtin_prefetch(&port->digest);
+        __builtin_prefetch(port->prio_ctr[pkt->prio]);
+        for (uint32_t i = 0; i < port->n_rx_ahead; i++)
+            __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
     } else if (ev->fn == look_event) {
         port = WF_CONTAINER_OF(ev, const struct wf_port, kick);
         __builtin_prefetch(&port->tx);
         __builtin_prefetch(&port->digest);
         __builtin_prefetch(&port->q[__builtin_ctz(port->occupied | WF_OCCUPIED_CONTROL)]);
-        /* by numbers: there may be none */
-        at = (uintptr_t)port->ahead - offsetof(struct wf_pkt, q);
-        __builtin_prefetch((const void *)at);
-        __builtin_prefetch((const void *)(at + offsetof(struct wf_pkt, hash)));
+        if (!port->tx_ahead)
+            return; /* a MAC control frame */
+        pkt = WF_CONTAINER_OF(port->tx_ahead, const struct wf_pkt, q);
+        __builtin_prefetch(pkt);
+        __builtin_prefetch(&pkt->hash);
     }
 }
 

@@ -117,7 +117,7 @@ struct wf_port {
     uint32_t entity, seq;
     uint32_t downs; /* the link's */
     struct wf_node *node;
-    const struct wf_fifo_node *ahead; /* what the kick may find: only ever prefetched */
+    const struct wf_fifo_node *tx_ahead; /* what the kick may find: only ever prefetched */
 
     struct wf_txclock tx;
     uint64_t delay_ps; /* the link's */
@@ -135,6 +135,8 @@ struct wf_port {
     struct wf_tap *taps;
     uint64_t ctr[WF_PORT_CTRS];
 
+    const void *rx_ahead; /* what an arrival may touch at the node: only ever prefetched */
+    uint32_t n_rx_ahead;  /* cache lines of it */
     struct wf_link *link;
     struct wf_mailbox *mailbox; /* far: to the peer's lcore */
     const struct wf_ll_ops *ll_ops;

@@ -179,6 +179,9 @@ static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
         v->out = &sw->node.ports[port]; /* back out of the port it came by is right for a router */
         mac = v->out->peer_mac;
     }
+    __builtin_prefetch(v->out); /* what queueing it there will touch */
+    __builtin_prefetch(&v->out->q[pkt->queue]);
+    __builtin_prefetch(&v->out->q[pkt->queue].ctr[WF_QUEUE_MAX_BYTES]);
     if (!wf_edit_route(wf_pkt_hdr_rw(pkt), &pkt->p, mac, sw->node.mac))
         return wf_switch_drop(v, WF_DROP_TTL);
     wf_pkt_edited(pkt);

@@ -98,8 +98,7 @@ static enum wf_step nd(struct wf_switch *sw, struct wf_visit *v)
 
 enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v)
 {
-    if (!(v->pkt->p.flags & (WF_P_ARP | WF_P_ND)) || sw->cfg.forwarding != WF_FORWARD_ROUTED ||
-        v->pkt->malformed)
+    if (sw->cfg.forwarding != WF_FORWARD_ROUTED || v->pkt->malformed)
         return WF_NEXT;
     if (v->pkt->p.flags & WF_P_ARP)
         return arp(sw, v);

@@ -37,6 +37,7 @@ static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
     pkt->pg = l.pg;
     pkt->queue = l.queue;
     pkt->prio = l.prio;
+    __builtin_prefetch(&sw->pg[v->in->index][l.pg]); /* for the buffer's admission */
     ctr = v->in->prio_ctr[l.prio];
     ctr[WF_PRIO_RX_FRAMES]++;
     ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
@@ -70,23 +71,27 @@ static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
     return WF_DONE;
 }
 
+static enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
+{
+    return v->pkt->p.flags & (WF_P_ARP | WF_P_ND) ? wf_switch_neighbour(sw, v) : WF_NEXT;
+}
+
 const struct wf_stage wf_switch_stages[] = {
-    {"check", check},
-    {"classify", classify},
-    {"neighbour", wf_switch_neighbour},
-    {"forward", wf_switch_forward},
-    {"mtu", egress_mtu},
-    {"admit", wf_switch_admit},
-    {"enqueue", enqueue},
-    {NULL, NULL},
+    {"check", check},         {"classify", classify},
+    {"neighbour", neighbour}, {"forward", wf_switch_forward},
+    {"mtu", egress_mtu},      {"admit", wf_switch_admit},
+    {"enqueue", enqueue},     {NULL, NULL},
 };
 
 enum { STAGE_BEHIND_FORWARD = 4 };
 
-static void run(struct wf_switch *sw, struct wf_visit *v, unsigned first)
+/* Unrolled, the calls of the table are direct ones. */
+static inline __attribute__((always_inline)) void run(struct wf_switch *sw, struct wf_visit *v,
+                                                      unsigned first)
 {
-    for (const struct wf_stage *s = &wf_switch_stages[first]; s->name; s++)
-        if (s->fn(sw, v) == WF_DONE)
+#pragma GCC unroll 8
+    for (unsigned i = first; i < sizeof(wf_switch_stages) / sizeof(wf_switch_stages[0]) - 1; i++)
+        if (wf_switch_stages[i].fn(sw, v) == WF_DONE)
             return;
 }
 

@@ -84,7 +84,7 @@ int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *d
                         uint32_t flow_hash);
 enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v);
 enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, bool whole_fabric);
-/* neighbour.c: WF_DONE when the switch answered an ARP or ND request itself. */
+/* neighbour.c, of ARP and ND: WF_DONE when the switch answered a request itself. */
 enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
 /* mmu.c */
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
