@@ -238,7 +238,7 @@ int wf_repeat_start(struct wf_repeat *p, struct wf_edges *es, struct wf_fabric *
     if (rc)
         return rc;
     if (json_is_true(json_object_get(p->head, "stopped")) &&
-        get_u64(json_object_get(p->head, "end_ps"), &end_ps) && end_ps < WF_TIME_NEVER)
+        get_u64(json_object_get(p->head, "end_ps"), &end_ps) && end_ps <= WF_TIME_MAX)
         run->stop_at_ps = end_ps;
     while (read_next(p) && p->next.first)
         if (!apply(p))

@@ -111,7 +111,11 @@ static int parse(const char *what, const struct unit *units, const char *s, uint
 
 int wf_parse_time(const char *s, uint64_t *ps, struct wf_err *err)
 {
-    return parse("time", time_units, s, ps, err);
+    int rc = parse("time", time_units, s, ps, err);
+
+    if (!rc && *ps > WF_TIME_MAX)
+        return wf_err_set(err, ERANGE, "'%s' is too long, expected at most 100 days (8640000s)", s);
+    return rc;
 }
 
 int wf_parse_rate(const char *s, uint64_t *bps, struct wf_err *err)

@@ -17,8 +17,10 @@
 #define WF_PS_PER_MS  1000000000ull
 #define WF_PS_PER_S   1000000000000ull
 #define WF_TIME_NEVER UINT64_MAX
+/* No instant and no span that comes from outside is longer: their sums stay below WF_TIME_NEVER. */
+#define WF_TIME_MAX (100 * 86400 * WF_PS_PER_S)
 
-int wf_parse_time(const char *s, uint64_t *ps, struct wf_err *err);   /* ps ns us ms s */
+int wf_parse_time(const char *s, uint64_t *ps, struct wf_err *err);   /* ps ns us ms s; to 100 d */
 int wf_parse_rate(const char *s, uint64_t *bps, struct wf_err *err);  /* bps kbps Mbps Gbps Tbps */
 int wf_parse_bytes(const char *s, uint64_t *len, struct wf_err *err); /* B kB MB GB KiB MiB GiB */
 /* "12.5%" to parts per million; at most 100%. */

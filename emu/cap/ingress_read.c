@@ -162,7 +162,7 @@ static int take_end(struct wf_ingress_reader *g, const struct wf_cap_rec *rec, s
     g->tail.end_ps = wf_rd_be64(&r);
     g->tail.stimuli = wf_rd_be64(&r);
     g->tail.lost = wf_rd_be64(&r);
-    if (r.err || g->tail.end_ps < g->at_ps || g->tail.end_ps >= WF_TIME_NEVER)
+    if (r.err || g->tail.end_ps < g->at_ps || g->tail.end_ps > WF_TIME_MAX)
         return bad(g, rec, "its end is broken", err);
     if (g->tail.lost != g->missing || g->tail.stimuli != g->seen + g->missing)
         return wf_cap_bad(g->r, rec->offset, err,
@@ -194,8 +194,10 @@ static int take_block(struct wf_ingress_reader *g, const struct wf_cap_rec *rec,
         g->missing += v;
         return 2;
     }
-    if (v >= WF_TIME_NEVER || (g->at_known && v <= g->at_ps))
+    if (g->at_known && v <= g->at_ps)
         return bad(g, rec, "time goes back", err);
+    if (v > WF_TIME_MAX)
+        return bad(g, rec, "an instant is beyond 100 days", err);
     g->at_ps = v;
     g->at_known = true;
     return 2;

@@ -56,8 +56,9 @@ enum wf_replay_flag {
 };
 
 struct wf_replay_frame {
-    int64_t t_ps;     /* as recorded, since the first frame */
-    uint64_t when_ps; /* of its first bit; once arrived: its delay */
+    int64_t t_ps;      /* as recorded, since the first frame */
+    uint64_t sent_ps;  /* its first bit */
+    uint64_t delay_ps; /* until its last bit was there; to a group: at the first of its hosts */
     uint32_t flow, source;
     uint32_t path; /* where it has come by: see replay_path.h */
     uint16_t flags;

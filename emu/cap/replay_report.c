@@ -50,7 +50,7 @@ static bool delays_of(const struct wf_replay *r, struct delays *d)
         d->first[i + 1] = fill[i + 1] = d->first[i] + plan->flows[i].arrived;
     for (uint32_t i = 0; i < plan->n_frames; i++)
         if (plan->frames[i].flags & WF_REPLAY_ARRIVED)
-            d->all[fill[plan->frames[i].flow]++] = plan->frames[i].when_ps;
+            d->all[fill[plan->frames[i].flow]++] = plan->frames[i].delay_ps;
     for (uint32_t i = 0; i < plan->n_flows; i++)
         qsort(d->all + d->first[i], plan->flows[i].arrived, sizeof(*d->all), cmp_u64);
     free(fill);

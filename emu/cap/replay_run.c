@@ -305,13 +305,17 @@ static void arrived(struct wf_replay *r, const struct wf_pkt *pkt)
 {
     struct wf_replay_frame *f = frame_of(r, pkt);
     struct wf_replay_flow *flow = &r->plan.flows[f->flow];
+    uint64_t delay_ps = pkt->last_bit_ps - f->sent_ps;
     uint32_t i = (uint32_t)(pkt->cookie - 1);
 
     wf_max_u64(&r->end_ps, wf_now(pkt->port)); /* lcores take turns */
-    if (f->flags & WF_REPLAY_ARRIVED)
-        return; /* another copy of a frame to a group */
+    if (f->flags & WF_REPLAY_ARRIVED) {        /* another copy of a frame to a group */
+        if (delay_ps < f->delay_ps) /* not the first to arrive is run first, on many lcores */
+            f->delay_ps = delay_ps;
+        return;
+    }
     f->flags |= WF_REPLAY_ARRIVED;
-    f->when_ps = pkt->last_bit_ps - f->when_ps;
+    f->delay_ps = delay_ps;
     flow->arrived++;
     flow->arrived_bytes += f->len_bytes;
     flow->marked += !!(pkt->flags & WF_PKT_MARKED);
@@ -391,7 +395,7 @@ static void left(struct wf_replay *r, struct wf_port *port, struct wf_pkt *pkt)
 
     if (!(f->flags & WF_REPLAY_SENT)) {
         f->flags |= WF_REPLAY_SENT;
-        f->when_ps = now;
+        f->sent_ps = now;
         wf_max_u64(&r->totals.waited_max_ps, now - pkt->born_ps);
         check_ack(r, &r->plan.flows[f->flow], pkt);
     }

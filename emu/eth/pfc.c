@@ -152,9 +152,10 @@ static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
  * headroom counts on that. */
 static struct wf_pkt *waiting(struct wf_pfc_port *pfc)
 {
-    const struct wf_fifo_node *last = pfc->port->control.tail;
+    struct wf_fifo_node *last = pfc->port->control.tail;
+    struct wf_pkt *pkt = last ? WF_CONTAINER_OF(last, struct wf_pkt, q) : NULL;
 
-    return last && pfc->unsent && last == &pfc->unsent->q ? pfc->unsent : NULL;
+    return pkt && pkt->flags & WF_PKT_OWN_PFC ? pkt : NULL;
 }
 
 static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
@@ -180,7 +181,7 @@ static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
     WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
     if (had)
         return;
-    pfc->unsent = pkt;
+    pkt->flags |= WF_PKT_OWN_PFC;
     wf_pkt_generated(net, pkt);
     port->ctr[WF_PORT_PFC_TX_FRAMES]++;
     wf_port_control(port, pkt);

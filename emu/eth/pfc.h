@@ -37,8 +37,7 @@ struct wf_pfc_port {
     struct wf_hold queue[WF_QUEUES]; /* what that means for our queues */
     uint8_t xoff_sent;               /* bit per priority that we keep paused */
     uint64_t xoff_since_ps[WF_PRIOS];
-    struct wf_pkt *unsent; /* the last frame made, while it waits for the wire */
-    uint8_t vector;        /* what is in it */
+    uint8_t vector; /* what is in the last frame made */
     uint16_t said[WF_PRIOS];
     struct wf_event refresh;
 };

@@ -44,6 +44,7 @@ enum wf_pkt_flag {
     WF_PKT_REPLAYED = 16, /* read from a capture */
     WF_PKT_IP_OK = 32,    /* its IPv4 checksum was right, and edits keep it so */
     WF_PKT_WATCHED = 64,  /* somebody looked on when it was enqueued */
+    WF_PKT_OWN_PFC = 128, /* made by the link layer of the port that it waits at */
 };
 
 /*

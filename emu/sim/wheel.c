@@ -375,7 +375,7 @@ static bool advance(struct wf_wheel *w, uint64_t limit_ps)
 
     if (w->coarse_ps < start)
         start = w->coarse_ps;
-    if (start >= limit_ps)
+    if (start >= limit_ps || !w->count) /* base never passes what may still be scheduled */
         return false;
     w->base = start >> WF_WHEEL_GRAIN_BITS;
     if (w->coarse_ps == start)

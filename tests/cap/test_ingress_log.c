@@ -259,6 +259,22 @@ static void a_truncated_log_has_no_end(void **state)
     }
 }
 
+/* An instant near the end of uint64, whose sums would wrap around. */
+static void instants_are_bounded(void **state)
+{
+    struct wf_ingress_log *l = create(false, 0);
+    struct wf_ingress_reader *r;
+    struct wf_stimulus st;
+    struct wf_err err = {0};
+
+    put(l, &(struct wf_stimulus){.kind = WF_STIM_PFC, .where = "leaf0:p0", .t_ps = UINT64_MAX - 3});
+    finish(l, UINT64_MAX - 2);
+    r = open_log();
+    assert_true(wf_ingress_next(r, &st, &err) < 0);
+    assert_non_null(strstr(err.msg, "100 days"));
+    wf_ingress_close(r);
+}
+
 static void a_capture_is_no_log(void **state)
 {
     struct wf_ingress_reader *r;
@@ -301,6 +317,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cut_payload_keeps_its_icrc_state, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_ring_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(a_truncated_log_has_no_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(instants_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(a_capture_is_no_log, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_told, setup, teardown),
     };

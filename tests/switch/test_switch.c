@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "eth/pfc.h"
 #include "fabric/pausetree.h"
 #include "support.h"
 #include "wire/arp.h"
@@ -991,6 +992,34 @@ static void arp_answers_do_not_pile_up(void **state)
     wf_fabric_free(f);
 }
 
+/* A PFC frame that is sent is forgotten: what somebody else queues in the same buffer is not it. */
+static void a_foreign_pfc_frame_stays_as_it_is(void **state)
+{
+    struct wf_fabric *f = wft_build(leaf_spine(1, 0, 2));
+    struct wft_probe *h = wft_probe(f, 0);
+    struct wf_port *leaf = &wf_fabric_switch(f, 0)->ports[0];
+    uint16_t times[8] = {[5] = 7};
+    struct wf_pkt *pkt;
+
+    wf_pfc_xoff(leaf, 3);
+    wft_run(f, 2 * US);
+    assert_int_equal(h->n_control, 1);
+    pkt = wf_pkt_new(leaf->node->net, WF_PFC_FRAME_LEN); /* the buffer that became free last */
+    wf_pfc_build(wf_pkt_hdr_rw(pkt), leaf->node->mac, 1 << 5, times);
+    pkt->frame_len = WF_FRAME_MIN;
+    pkt->payload = WF_PAYLOAD_REAL;
+    assert_int_equal(wf_pkt_parse(pkt), WF_DROP_NONE);
+    wf_pkt_injected(leaf->node->net, pkt);
+    wf_port_control(leaf, pkt);
+    wf_pfc_xon(leaf, 3);
+    wft_run(f, 4 * US);
+    assert_int_equal(h->n_control, 3);
+    assert_int_equal(h->control[1][17], 1 << 5);
+    assert_int_equal(h->control[1][18 + 2 * 5 + 1], 7);
+    assert_int_equal(h->control[2][17], 1 << 3);
+    wf_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1025,6 +1054,7 @@ int main(void)
         cmocka_unit_test(xon_waits_for_all_groups_of_the_priority),
         cmocka_unit_test(the_shortest_quanta_exhaust_nothing),
         cmocka_unit_test(arp_answers_do_not_pile_up),
+        cmocka_unit_test(a_foreign_pfc_frame_stays_as_it_is),
         cmocka_unit_test(digest_is_a_function_of_scenario_and_seed),
     };
 
