@@ -71,7 +71,7 @@ static bool way_observed(struct outcome *o)
 {
     struct wf_fabric *f = build(o, &o->scen.desc);
     struct observer ob;
-    uint64_t next;
+    uint64_t next, now;
     bool ok = true;
 
     if (!f)
@@ -84,8 +84,11 @@ static bool way_observed(struct outcome *o)
             break;
         }
         o->end_ps = next;
+        /* stops at this instant, its events, and a stop at the very next picosecond */
+        wft_run(f, next);
+        now = wf_fabric_next_stop_ps(f, WF_STOPS_INPUT) == next + 1 ? next + 1 : next;
         wft_run(f, next + 1);
-        ok = ob_instant(&ob, next, wft_next_ps(f));
+        ok = ob_instant(&ob, now, wft_next_ps(f));
     }
     if (ok && !ob.kind)
         ob_final(&ob);

@@ -272,7 +272,7 @@ def main():
         return 77
     for seed, verdict in run.failed[:args.failures]:
         report(args, seed, verdict)
-    covered = run.done < 300 or all(run.sums["seeds with " + key] for key in COVERED)
+    covered = run.done < 1000 or all(run.sums["seeds with " + key] for key in COVERED)
     # nothing that was to run was left out, and nothing at all is no success
     whole = not run.broken and run.done > 0 and (args.seconds or run.done == args.seeds)
     good = whole and not run.failed
