@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <base/weft_build.h>
 #include <base/weft_git.h>
 
 const char *wf_version(void)

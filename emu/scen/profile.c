@@ -5,6 +5,7 @@
  * scenarios/profiles/ of each folder above it, then where weft was installed or built; a word with
  * a '/' is a path from the scenario's folder.
  */
+#include <base/weft_build.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static const char *try(struct wf_arena *a, const char *folder, const char *below
     return access(path, R_OK) ? NULL : path;
 }
 
-/* WEFT_PROFILE_DIRS: folders with ':' between, set by the build. */
+/* WEFT_PROFILE_DIRS: folders with ':' between. */
 static const char *try_installed(struct wf_arena *a, const char *name)
 {
     const char *at = WEFT_PROFILE_DIRS;
