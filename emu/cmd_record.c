@@ -12,11 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/version.h"
 #include "scen/manifest.h"
 #include "sim/clock.h"
 
-enum { FILES_MAX = 64, NAME_LEN = 128 };
+enum { NAME_LEN = 128 };
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
@@ -292,20 +293,23 @@ void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_rep
 /* --- the bundle ------------------------------------------------------------------------------- */
 
 struct files {
-    struct wf_bundle_file list[FILES_MAX];
-    char names[FILES_MAX][PATH_MAX], paths[FILES_MAX][PATH_MAX + NAME_LEN];
-    size_t n;
+    struct wf_bundle_file *list;
+    struct {
+        char name[PATH_MAX], path[PATH_MAX + NAME_LEN];
+    } * texts;
+    size_t n, room;
 };
 
 static void add_file(struct files *fs, const char *name, const char *path)
 {
     struct stat st;
 
-    if (fs->n == FILES_MAX || stat(path, &st) || !S_ISREG(st.st_mode))
+    if (stat(path, &st) || !S_ISREG(st.st_mode))
         return; /* a capture into a pipe, for example */
-    snprintf(fs->names[fs->n], sizeof(fs->names[0]), "%s", name);
-    snprintf(fs->paths[fs->n], sizeof(fs->paths[0]), "%s", path);
-    fs->list[fs->n] = (struct wf_bundle_file){fs->names[fs->n], fs->paths[fs->n]};
+    WF_ASSERT(fs->n < fs->room);
+    snprintf(fs->texts[fs->n].name, sizeof(fs->texts[0].name), "%s", name);
+    snprintf(fs->texts[fs->n].path, sizeof(fs->texts[0].path), "%s", path);
+    fs->list[fs->n] = (struct wf_bundle_file){fs->texts[fs->n].name, fs->texts[fs->n].path};
     fs->n++;
 }
 
@@ -347,20 +351,35 @@ static void list_files(const struct wf_record *r, struct files *fs)
     add_outputs(r, fs, "traces");
 }
 
+static int files_room(const struct wf_record *r, struct files *fs)
+{
+    static const char *const lists[] = {"profiles", "captures", "traces"};
+
+    fs->room = 4; /* the parts of every bundle */
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        fs->room += json_array_size(json_object_get(r->head, lists[i]));
+    fs->list = calloc(fs->room, sizeof(*fs->list));
+    fs->texts = calloc(fs->room, sizeof(*fs->texts));
+    return fs->list && fs->texts ? 0 : -ENOMEM;
+}
+
 /* The archive's folder: FILE's name up to its first dot. */
 static int pack(const struct wf_record *r, struct wf_err *err)
 {
     const char *slash = strrchr(r->path, '/'), *base = slash ? slash + 1 : r->path;
-    struct files *fs = calloc(1, sizeof(*fs));
+    struct files fs = {0};
     char top[NAME_LEN];
     int rc;
 
-    if (!fs)
-        return wf_err_set(err, ENOMEM, "no memory for a bundle");
     snprintf(top, sizeof(top), "%.*s", (int)strcspn(base, "."), base);
-    list_files(r, fs);
-    rc = wf_bundle_pack(r->path, top[0] ? top : "bundle", fs->list, fs->n, err);
-    free(fs);
+    if (files_room(r, &fs)) {
+        rc = wf_err_set(err, ENOMEM, "no memory for a bundle");
+    } else {
+        list_files(r, &fs);
+        rc = wf_bundle_pack(r->path, top[0] ? top : "bundle", fs.list, fs.n, err);
+    }
+    free(fs.list);
+    free(fs.texts);
     return rc;
 }
 

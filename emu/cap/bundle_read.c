@@ -126,7 +126,20 @@ static int take_text(struct wf_bundle *b, struct archive_entry *e, const char *n
     return 0;
 }
 
-/* Up to the log. What is not known is passed over, for bundles of a later weft. */
+/* What is not known is passed over, for bundles of a later weft, but not at any length. */
+static int pass_over(struct wf_bundle *b, struct archive_entry *e, const char *name,
+                     struct wf_err *err)
+{
+    int64_t size = archive_entry_size_is_set(e) ? archive_entry_size(e) : 0;
+
+    if (size >= 0 && size <= WF_BUNDLE_TEXT_MAX)
+        return 0;
+    return wf_err_at(err, EFBIG, b->path, 0, 0,
+                     "'%.100s' before the log is no part of a bundle, and larger than %d MiB", name,
+                     WF_BUNDLE_TEXT_MAX >> 20);
+}
+
+/* Up to the log. */
 static int read_members(struct wf_bundle *b, struct wf_err *err)
 {
     struct archive_entry *e;
@@ -150,6 +163,8 @@ static int read_members(struct wf_bundle *b, struct wf_err *err)
             b->has_log = archive_entry_filetype(e) == AE_IFREG;
         else if (wanted(name))
             rc = take_text(b, e, name, err);
+        else
+            rc = pass_over(b, e, name, err);
     }
     return rc;
 }

@@ -89,6 +89,19 @@ class Record(unittest.TestCase):
         head = json.loads(members["bundle.json"])
         self.assertEqual((head["seed"], head["set"]), (5, ["workload.p.size=300kB"]))
 
+    def test_each_of_many_captures_is_kept(self):
+        at = [f"    - {{at: 'leaf{leaf}:p{port}', file: c{leaf}{port}{n}.pcapng}}\n"
+              for leaf in range(2) for port in range(4) for n in range(9)]
+        self.write("many.yaml", "weft: 1\ntopology: {leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
+                   "workload: [{name: p, kind: permutation, from: 'h*', size: 20kB}]\ncapture:\n"
+                   + "".join(at))
+        self.record("many.tar", scenario="many.yaml")
+        kept = {m: data for m, data in self.members("many.tar").items() if m[:9] == "captures/"}
+        self.assertEqual(len(kept), len(at))
+        for name, data in kept.items():
+            with open(self.path(name.split("-", 1)[1]), "rb") as f:
+                self.assertEqual(f.read(), data, name)
+
     def test_nothing_but_the_bundle_is_needed(self):
         for profile in ("slow", "./elsewhere/slow.yaml", self.path("elsewhere/slow.yaml")):
             self.write("t.yaml", TEXT % profile)
@@ -241,6 +254,14 @@ class Record(unittest.TestCase):
             with self.assertRaises(OSError):
                 t.addfile(info, io.BytesIO(b"{}"))
         self.assertIn("too large", self.weft("run", "l.tar")[2])
+        with tarfile.open(self.path("l.tar"), "w") as t:
+            info = tarfile.TarInfo("x/of-a-later-weft")
+            info.size = 1 << 40
+            with self.assertRaises(OSError):
+                t.addfile(info, io.BytesIO(b"{}"))
+        code, _, err = self.weft("run", "l.tar")
+        self.assertEqual(code, 2)
+        self.assertIn("'of-a-later-weft' before the log is no part of a bundle", err)
         os.remove(self.path("l.tar"))
         self.assertEqual(sorted(os.listdir(self.dir)), before)
 
