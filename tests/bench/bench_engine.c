@@ -8,15 +8,14 @@
  *   bench_engine NAME [LCORES]   (a row of the table below; WEFT_BENCH_SMALL=1: a tenth of the
  * bytes)
  */
-#include <rte_eal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "fabric/run.h"
+
+#include "setup.h"
 
 enum pattern { INCAST, PERMUTATION, RING };
 
@@ -36,31 +35,20 @@ static const struct scenario {
 enum { INCAST_SENDERS = 16, SMALL = 10 };
 
 static struct wf_arena arena;
+static struct wf_desc desc;
+
+static struct wf_arena arena;
 static struct wf_desc desc = {.name = "bench",
                               .seed = 1,
                               .duration_ps = WF_KEY_AUTO,
                               .time_limit_ps = WF_PS_PER_S,
                               .time_scale = 1};
 
-/* One CPU, or with several lcores all of them. */
-static void eal(bool several)
-{
-    static char prefix[32], map[32] = "0@0";
-    char *argv[] = {
-        "bench",    "--no-huge", "--no-shconf",   "--no-pci", "--no-telemetry",      "-m", "1024",
-        "--lcores", map,         "--file-prefix", prefix,     "--log-level=*:error", NULL};
-
-    snprintf(prefix, sizeof(prefix), "wfb%d", (int)getpid());
-    if (several)
-        snprintf(map, sizeof(map), "0@(0-%ld)", sysconf(_SC_NPROCESSORS_ONLN) - 1);
-    if (rte_eal_init(sizeof(argv) / sizeof(argv[0]) - 1, argv) < 0)
-        exit(3);
-}
-
 static void fat_tree(uint32_t k)
 {
     struct wf_fat_tree t = {.k = k, .pods = k, .hosts_per_edge = k / 2};
 
+    desc = wfb_desc;
     wf_desc_fat_tree(&desc, &arena, &t);
     wf_desc_address(&desc, &arena);
     for (uint32_t i = 0; i < desc.n_links; i++)
@@ -96,24 +84,6 @@ static void describe(const struct scenario *s, bool small)
             flow(h, (h + (s->pattern == RING ? 1 : n / 2 + 3)) % n, s, small);
 }
 
-static uint64_t delivered(const struct wf_fabric *f)
-{
-    struct wf_ctr_walk w = wf_fabric_ctrs(f, wf_ctr_table_bit(&wf_ctrs_flow));
-    uint64_t bytes = 0;
-
-    while (wf_ctr_next(&w))
-        bytes += w.values[WF_FLOW_BYTES];
-    return bytes;
-}
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static long faults(void)
 {
     struct rusage u;
@@ -131,17 +101,17 @@ static int measure(struct wf_fabric *f, uint64_t setup_ns, bool wall)
 
     if (wf_run_init(&r, f))
         return 3;
-    start = cpu_ns();
+    start = wfb_cpu_ns();
     if (wf_run_loop(&r) != WF_RUN_DONE)
         return 4;
-    ns = cpu_ns() - start;
+    ns = wfb_cpu_ns() - start;
     start_ns = wf_wall_ns() - start_ns;
     first = faults() - first;
     wf_fabric_settle(f);
     for (uint32_t i = 0; i < desc.n_flows; i++)
         want += desc.flows[i].cfg.size_bytes;
-    if (delivered(f) != want || wf_fabric_check(f, &err)) {
-        fprintf(stderr, "bench_engine: %llu of %llu bytes\n", (unsigned long long)delivered(f),
+    if (wfb_delivered(f) != want || wf_fabric_check(f, &err)) {
+        fprintf(stderr, "bench_engine: %llu of %llu bytes\n", (unsigned long long)wfb_delivered(f),
                 (unsigned long long)want);
         return 4;
     }
@@ -176,14 +146,14 @@ int main(int argc, char **argv)
                 "usage: bench_engine NAME [LCORES], a row of the table in bench_engine.c\n");
         return 2;
     }
-    eal(argc > 2);
-    start = cpu_ns();
+    wfb_eal(1024, argc > 2);
+    start = wfb_cpu_ns();
     describe(s, small && !strcmp(small, "1"));
     if (wf_fabric_build(&f, &desc, &opts, &err)) {
         fprintf(stderr, "bench_engine: %s\n", err.msg);
         return 3;
     }
-    rc = measure(f, cpu_ns() - start, argc > 2);
+    rc = measure(f, wfb_cpu_ns() - start, argc > 2);
     wf_fabric_free(f);
     wf_arena_free(&arena);
     return rc;

@@ -7,31 +7,18 @@
  * NANOSECONDS" of the run per link-hop. bench_scale K PODS [BYTES]   (hosts: PODS * K^2 / 4; 64 32
  * are 32,768 of them)
  */
-#include <rte_eal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "fabric/run.h"
+
+#include "setup.h"
 
 enum { WINDOW = 16384, MTU = 4096, EAL_MB = 48 };
 
 static struct wf_arena arena;
-static struct wf_desc desc = {.name = "bench",
-                              .seed = 1,
-                              .duration_ps = WF_KEY_AUTO,
-                              .time_limit_ps = WF_PS_PER_S,
-                              .time_scale = 1};
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+static struct wf_desc desc;
 
 /* A row of /proc/self/status in bytes: "VmHWM", "VmRSS". */
 static uint64_t memory(const char *row)
@@ -48,21 +35,9 @@ static uint64_t memory(const char *row)
     return kb * 1024;
 }
 
-static void eal(uint64_t bytes)
-{
-    static char prefix[32], mem[16];
-    char *argv[] = {
-        "bench",    "--no-huge", "--no-shconf",   "--no-pci", "--no-telemetry",      "-m", mem,
-        "--lcores", "0@0",       "--file-prefix", prefix,     "--log-level=*:error", NULL};
-
-    snprintf(prefix, sizeof(prefix), "wfb%d", (int)getpid());
-    snprintf(mem, sizeof(mem), "%u", (unsigned)(bytes >> 20) + EAL_MB);
-    if (rte_eal_init(sizeof(argv) / sizeof(argv[0]) - 1, argv) < 0)
-        exit(3);
-}
-
 static void describe(uint32_t k, uint32_t pods, uint32_t hosts_per_edge)
 {
+    desc = wfb_desc;
     wf_desc_fat_tree(&desc, &arena, &(struct wf_fat_tree){k, pods, hosts_per_edge});
     wf_desc_address(&desc, &arena);
     for (uint32_t i = 0; i < desc.n_links; i++)
@@ -100,16 +75,6 @@ static void permute(uint64_t bytes)
     }
 }
 
-static uint64_t delivered(const struct wf_fabric *f)
-{
-    struct wf_ctr_walk w = wf_fabric_ctrs(f, wf_ctr_table_bit(&wf_ctrs_flow));
-    uint64_t bytes = 0;
-
-    while (wf_ctr_next(&w))
-        bytes += w.values[WF_FLOW_BYTES];
-    return bytes;
-}
-
 static struct wf_fabric *build(void)
 {
     struct wf_fabric_opts opts = {0};
@@ -127,13 +92,13 @@ static void flap(struct wf_fabric *f)
 {
     struct wf_graph *g = &f->graph;
     uint32_t node = g->n_dsts; /* the first switch without hosts */
-    uint64_t start = cpu_ns(), down;
+    uint64_t start = wfb_cpu_ns(), down;
 
     wf_graph_link(g, node, 0, false);
-    down = cpu_ns();
+    down = wfb_cpu_ns();
     wf_graph_link(g, node, 0, true);
     printf("link_down_ms %.2f\nlink_up_ms %.2f\n", (double)(down - start) / 1e6,
-           (double)(cpu_ns() - down) / 1e6);
+           (double)(wfb_cpu_ns() - down) / 1e6);
 }
 
 /* Bytes of a fabric's own memory, its packet pools apart, with so many hosts an edge. */
@@ -171,13 +136,13 @@ static int measure(struct wf_fabric *f, uint64_t bytes)
 
     if (wf_run_init(&r, f))
         return 3;
-    start = cpu_ns();
+    start = wfb_cpu_ns();
     if (wf_run_loop(&r) != WF_RUN_DONE)
         return 4;
-    ns = cpu_ns() - start;
+    ns = wfb_cpu_ns() - start;
     wf_fabric_settle(f);
-    if (delivered(f) != bytes * desc.n_flows || wf_fabric_check(f, &err)) {
-        fprintf(stderr, "bench_scale: %llu of %llu bytes\n", (unsigned long long)delivered(f),
+    if (wfb_delivered(f) != bytes * desc.n_flows || wf_fabric_check(f, &err)) {
+        fprintf(stderr, "bench_scale: %llu of %llu bytes\n", (unsigned long long)wfb_delivered(f),
                 (unsigned long long)(bytes * desc.n_flows));
         return 4;
     }
@@ -192,7 +157,7 @@ static int measure(struct wf_fabric *f, uint64_t bytes)
 int main(int argc, char **argv)
 {
     uint32_t k = argc > 2 ? (uint32_t)atoi(argv[1]) : 0, pods = k ? (uint32_t)atoi(argv[2]) : 0;
-    uint64_t bytes = argc > 3 ? strtoull(argv[3], NULL, 10) : 65536, start = cpu_ns();
+    uint64_t bytes = argc > 3 ? strtoull(argv[3], NULL, 10) : 65536, start = wfb_cpu_ns();
     uint64_t wall = wf_wall_ns();
     struct wf_fabric_opts opts = {0};
     struct wf_fabric *f;
@@ -205,9 +170,9 @@ int main(int argc, char **argv)
     }
     describe(k, pods, k / 2);
     permute(bytes);
-    eal(wf_fabric_memory(&desc, &opts));
+    wfb_eal((unsigned)(wf_fabric_memory(&desc, &opts) >> 20) + EAL_MB, false);
     f = build();
-    setup = cpu_ns() - start;
+    setup = wfb_cpu_ns() - start;
     printf("hosts %u\nswitches %u\nlinks %u\npools_mb %.0f\nfabric_mb %.0f\nsetup_cpu_s %.3f\n"
            "setup_s %.3f\n",
            desc.n_hosts, desc.n_switches, desc.n_links,

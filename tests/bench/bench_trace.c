@@ -9,41 +9,26 @@
  *     rates   what each of the 640 queues sends, every 10 us
  *     off     no trace, against no trace: how far the figure can be trusted
  */
-#include <rte_eal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cap/trace.h"
+
+#include "setup.h"
 
 enum { K = 8, FLOW_BYTES = 1000000, ROUNDS = 5 };
 
 static struct wf_arena arena;
-static struct wf_desc desc = {.name = "bench",
-                              .seed = 1,
-                              .duration_ps = WF_KEY_AUTO,
-                              .time_limit_ps = WF_PS_PER_S,
-                              .time_scale = 1};
-
-static void eal(void)
-{
-    static char prefix[32];
-    char *argv[] = {
-        "bench",    "--no-huge", "--no-shconf",   "--no-pci", "--no-telemetry",      "-m", "1024",
-        "--lcores", "0@0",       "--file-prefix", prefix,     "--log-level=*:error", NULL};
-
-    snprintf(prefix, sizeof(prefix), "wft%d", (int)getpid());
-    if (rte_eal_init(sizeof(argv) / sizeof(argv[0]) - 1, argv) < 0)
-        exit(3);
-}
+static struct wf_desc desc;
 
 static void describe(void)
 {
     struct wf_fat_tree t = {.k = K, .pods = K, .hosts_per_edge = K / 2};
     uint32_t hosts = K * K * K / 4;
 
+    desc = wfb_desc;
     wf_desc_fat_tree(&desc, &arena, &t);
     wf_desc_address(&desc, &arena);
     desc.flows = WF_ARENA_ARRAY(&arena, struct wf_desc_flow, hosts);
@@ -129,7 +114,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_trace one|queues|rates|off\n");
         return 2;
     }
-    eal();
+    wfb_eal(1024, false);
     describe();
     for (int i = 0; i < ROUNDS; i++) {
         off += one_run(NULL, NULL, 0);
