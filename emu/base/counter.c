@@ -2,6 +2,7 @@
 #include "base/counter.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define KIND_C 'C'
 #define KIND_G 'G'
@@ -30,12 +31,69 @@ static const struct wf_ctr_desc rows_drop[WF_DROP_COUNT] = {
 #undef X
     /* clang-format on */
 };
+/* What a reason is called elsewhere; SAI has most as drop reasons of debug counters. */
+static const struct wf_ctr_names names_drop[WF_DROP_COUNT] = {
+    [WF_DROP_MALFORMED] = {"SAI_IN_DROP_REASON_IP_HEADER_ERROR", "rx_in_range_len_errors_phy", ""},
+    [WF_DROP_FCS] = {"SAI_PORT_STAT_IF_IN_ERRORS", "rx_crc_errors_phy", "PortRcvErrors"},
+    [WF_DROP_LINK_DOWN] = {"SAI_OUT_DROP_REASON_L3_EGRESS_LINK_DOWN", "tx_discards_phy",
+                           "PortXmitDiscards"},
+    [WF_DROP_OWN_SOURCE] = {"SAI_IN_DROP_REASON_SMAC_EQUALS_DMAC", "", ""},
+    [WF_DROP_RESERVED_MAC] = {"SAI_IN_DROP_REASON_DMAC_RESERVED", "", ""},
+    [WF_DROP_HAIRPIN] = {"SAI_IN_DROP_REASON_L2_LOOPBACK_FILTER", "", ""},
+    [WF_DROP_MTU] = {"SAI_IN_DROP_REASON_EXCEEDS_L3_MTU", "tx_errors_phy", "PortXmitDiscards"},
+    [WF_DROP_TTL] = {"SAI_IN_DROP_REASON_TTL", "", ""},
+    [WF_DROP_IP_CHECKSUM] = {"SAI_IN_DROP_REASON_IP_HEADER_ERROR", "", ""},
+    [WF_DROP_NO_ROUTE] = {"SAI_IN_DROP_REASON_LPM4_MISS, SAI_IN_DROP_REASON_LPM6_MISS", "", ""},
+    [WF_DROP_NOT_ROUTABLE] = {"SAI_IN_DROP_REASON_NO_L3_HEADER", "", ""},
+    [WF_DROP_NO_NEIGHBOUR] = {"SAI_IN_DROP_REASON_UNRESOLVED_NEXT_HOP", "", ""},
+    [WF_DROP_UNKNOWN_UNICAST] = {"SAI_IN_DROP_REASON_FDB_UC_DISCARD", "", ""},
+    [WF_DROP_NO_HEADROOM] = {"SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "rx_prioN_discards",
+                             ""},
+    [WF_DROP_INGRESS_FULL] = {"SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
+                              "rx_prioN_discards", ""},
+    [WF_DROP_EGRESS_FULL] = {"SAI_QUEUE_STAT_DROPPED_PACKETS", "", "PortXmitDiscards"},
+    [WF_DROP_BUFFER_FULL] = {"SAI_BUFFER_POOL_STAT_DROPPED_PACKETS", "rx_discards_phy", ""},
+    [WF_DROP_PEER_IGNORED_PAUSE] = {"SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
+                                    "rx_prioN_discards", ""},
+    [WF_DROP_EDGE_TOO_LONG] = {"SAI_PORT_STAT_ETHER_TX_OVERSIZE_PKTS", "rx_oversize_pkts_phy", ""},
+    [WF_DROP_NOT_FOR_US] = {"", "rx_steer_missed_packets", ""},
+    [WF_DROP_ICRC] = {"", "", "rx_icrc_encapsulated"},
+};
+
 const struct wf_ctr_table wf_ctrs_drop = {"drop", rows_drop, WF_DROP_COUNT};
 
 const struct wf_ctr_table *const wf_ctr_tables[] = {
     &wf_ctrs_port, &wf_ctrs_drop, &wf_ctrs_prio,   &wf_ctrs_queue, &wf_ctrs_pg,
     &wf_ctrs_flow, &wf_ctrs_edge, &wf_ctrs_fabric, NULL,
 };
+
+struct wf_ctr_names wf_ctr_elsewhere(const struct wf_ctr_table *table, size_t row)
+{
+    const struct wf_ctr_desc *c = &table->rows[row];
+
+    if (table == &wf_ctrs_drop)
+        return names_drop[row];
+    return (struct wf_ctr_names){c->sai, c->mlx5, c->rdma};
+}
+
+const char *wf_ctr_unit(const char *name)
+{
+    static const struct {
+        const char *word, *unit;
+    } words[] = {{"frames", "frames"},      {"bytes", "bytes"},   {"packets", "packets"},
+                 {"messages", "messages"},  {"events", "events"}, {"ps", "ps"},
+                 {"timeouts", "events"},    {"acks", "packets"},  {"naks", "packets"},
+                 {"duplicates", "packets"}, {"cnps", "packets"},  {"cells", "cells"}};
+    const char *last = strrchr(name, '_');
+
+    for (size_t i = 0; last && i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(last + 1, words[i].word))
+            return words[i].unit;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strncmp(name, words[i].word, strlen(words[i].word)))
+            return words[i].unit;
+    return NULL;
+}
 
 unsigned wf_ctr_table_bit(const struct wf_ctr_table *table)
 {

@@ -3,7 +3,10 @@
  * Every counter that weft has, one row each: docs/COUNTERS.md, --json, expectations and
  * `weft show` read this table. An object (port, queue, PG, flow ...) holds a uint64_t array that
  * is indexed by the enum of its table. Names are snake_case_unit and legal in OpenMetrics.
- * Kinds: C counts up, G is a level, M is a maximum since the start (watermark).
+ * Kinds: C counts up, G is a level, M is a maximum since the start (watermark). The unit is the
+ * last word of the name, see wf_ctr_unit(). Names elsewhere: N stands for the priority; a comma
+ * separates several; a name that several rows of a table have is the sum of these rows.
+ * tests/base/names_elsewhere.txt knows all that exist.
  */
 #ifndef WEFT_BASE_COUNTER_H
 #define WEFT_BASE_COUNTER_H
@@ -21,28 +24,28 @@
     X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_IN_OCTETS", "rx_bytes_phy", "PortRcvData") \
     X(TX_FRAMES, C, "tx_frames", "frames sent", "SAI_PORT_STAT_ETHER_STATS_TX_NO_ERRORS", "tx_packets_phy", "PortXmitPkts") \
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_OUT_OCTETS", "tx_bytes_phy", "PortXmitData") \
-    X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "", "rcvd_pkts") \
+    X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "rx_vport_rdma_unicast_packets", "rcvd_pkts, rdma_rx_packets") \
     X(RX_ROCEV1_FRAMES, C, "rx_rocev1_frames", "RoCEv1 packets received", "", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames dropped here, all reasons", "SAI_PORT_STAT_IF_IN_DISCARDS", "rx_discards_phy", "PortXmitDiscards") \
     X(DROP_BYTES, C, "drop_bytes", "their bytes", "", "", "") \
-    X(ECN_MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE here", "SAI_PORT_STAT_ECN_MARKED_PACKETS", "rx_ecn_mark", "") \
+    X(ECN_MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE here", "SAI_PORT_STAT_ECN_MARKED_PACKETS", "rx_prioN_marked", "") \
     X(PAUSE_RX_FRAMES, C, "pause_rx_frames", "802.3x pause frames received", "SAI_PORT_STAT_PAUSE_RX_PKTS", "rx_global_pause", "") \
-    X(PFC_RX_FRAMES, C, "pfc_rx_frames", "802.1Qbb frames received", "", "", "") \
-    X(PFC_TX_FRAMES, C, "pfc_tx_frames", "802.1Qbb frames sent", "", "", "") \
-    X(PFC_BAD_FRAMES, C, "pfc_bad_frames", "MAC control frames that are no valid PFC or pause", "", "", "") \
-    X(LINK_DOWN_EVENTS, C, "link_down_events", "times the link went down", "", "link_down_events_phy", "LinkDownedCounter")
+    X(PFC_RX_FRAMES, C, "pfc_rx_frames", "802.1Qbb frames received", "", "rx_pause_ctrl_phy", "") \
+    X(PFC_TX_FRAMES, C, "pfc_tx_frames", "802.1Qbb frames sent", "", "tx_pause_ctrl_phy", "") \
+    X(PFC_BAD_FRAMES, C, "pfc_bad_frames", "MAC control frames that are no valid PFC or pause", "", "rx_unsupported_op_phy", "") \
+    X(LINK_DOWN_EVENTS, C, "link_down_events", "times the link went down", "", "link_down_events_phy", "link_downed, LinkDownedCounter")
 
 #define WF_CTRS_PRIO(X) \
     X(RX_FRAMES, C, "rx_frames", "frames received in this priority", "", "rx_prioN_packets", "") \
-    X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "SAI_PORT_STAT_PFC_N_RX_OCTETS", "rx_prioN_bytes", "") \
+    X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "", "rx_prioN_bytes", "") \
     X(TX_FRAMES, C, "tx_frames", "frames sent in this priority", "", "tx_prioN_packets", "") \
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "", "tx_prioN_bytes", "") \
     X(XOFF_TX, C, "pfc_xoff_tx_frames", "PFC frames sent that began a pause", "SAI_PORT_STAT_PFC_N_TX_PKTS", "tx_prioN_pause", "") \
-    X(REFRESH_TX, C, "pfc_refresh_tx_frames", "PFC frames sent that prolonged one", "", "", "") \
-    X(XON_TX, C, "pfc_xon_tx_frames", "PFC frames sent that ended one", "", "", "") \
+    X(REFRESH_TX, C, "pfc_refresh_tx_frames", "PFC frames sent that prolonged one", "SAI_PORT_STAT_PFC_N_TX_PKTS", "tx_prioN_pause", "") \
+    X(XON_TX, C, "pfc_xon_tx_frames", "PFC frames sent that ended one", "SAI_PORT_STAT_PFC_N_TX_PKTS", "tx_prioN_pause", "") \
     X(XOFF_RX, C, "pfc_xoff_rx_frames", "PFC frames received that began a pause", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
-    X(REFRESH_RX, C, "pfc_refresh_rx_frames", "PFC frames received that prolonged one", "", "", "") \
-    X(XON_RX, C, "pfc_xon_rx_frames", "PFC frames received that ended one", "SAI_PORT_STAT_PFC_N_ON2OFF_RX_PKTS", "rx_prioN_pause_transition", "") \
+    X(REFRESH_RX, C, "pfc_refresh_rx_frames", "PFC frames received that prolonged one", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
+    X(XON_RX, C, "pfc_xon_rx_frames", "PFC frames received that ended one", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
     X(PAUSED_PS, C, "paused_ps", "time in which this priority could not send here", "SAI_PORT_STAT_PFC_N_RX_PAUSE_DURATION_US", "rx_prioN_pause_duration", "PortXmitWait") \
     X(PAUSING_PS, C, "pausing_ps", "time in which we kept the peer's priority paused", "SAI_PORT_STAT_PFC_N_TX_PAUSE_DURATION_US", "tx_prioN_pause_duration", "")
 
@@ -67,18 +70,18 @@
     X(BYTES, C, "delivered_bytes", "payload bytes placed in order at the receiver", "", "", "") \
     X(MSGS_POSTED, C, "posted_messages", "messages posted", "", "", "") \
     X(MSGS, C, "completed_messages", "messages completed at the sender", "", "", "") \
-    X(MSGS_FAILED, C, "failed_messages", "messages completed with an error", "", "", "") \
-    X(TX_PACKETS, C, "tx_packets", "data packets sent, first time and again", "", "", "sent_pkts") \
+    X(MSGS_FAILED, C, "failed_messages", "messages completed with an error", "", "", "retry_exceeded_err, req_transport_retries_exceeded") \
+    X(TX_PACKETS, C, "tx_packets", "data packets sent, first time and again", "", "tx_vport_rdma_unicast_packets", "sent_pkts, rdma_tx_packets") \
     X(RETX_PACKETS, C, "retransmitted_packets", "data packets sent again", "", "", "") \
     X(RETX_BYTES, C, "retransmitted_bytes", "their payload bytes", "", "", "") \
     X(ACK_RX, C, "acks_received", "ACKs received", "", "", "") \
-    X(NAK_RX, C, "naks_received", "PSN sequence NAKs received", "", "", "rcvd_seq_err") \
-    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request") \
+    X(NAK_RX, C, "naks_received", "PSN sequence NAKs received", "", "", "rcvd_seq_err, packet_seq_err") \
+    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request, out_of_sequence") \
     X(DUP_RX, C, "duplicates_received", "data packets received again", "", "", "duplicate_request") \
     X(TIMEOUTS, C, "timeouts", "local ACK timeouts", "", "", "local_ack_timeout_err") \
-    X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets") \
-    X(CNP_TX, C, "cnps_sent", "CNPs sent", "", "", "np_cnp_sent") \
-    X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled") \
+    X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets, cc_rx_ce_pkts") \
+    X(CNP_TX, C, "cnps_sent", "CNPs sent", "", "", "np_cnp_sent, cc_tx_cnp_pkts") \
+    X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled, cc_rx_cnp_pkts") \
     X(START_PS, G, "start_ps", "time of the first posting", "", "", "") \
     X(COMPLETION_PS, G, "completion_ps", "from first posting to last completion; 0 until then", "", "", "") \
     X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; completion_ps over it is the slowdown", "", "", "") \
@@ -97,7 +100,7 @@
     X(BACKPRESSURE_PS, C, "backpressure_ps", "time in which frames waited in the peer's ring since the fabric paused", "", "", "") \
     X(FIFO_MAX_FRAMES, M, "fifo_max_frames", "most frames that waited for the peer", "", "", "") \
     X(ICRC_OK, C, "icrc_ok_packets", "RoCEv2 packets from the peer with a right ICRC", "", "", "") \
-    X(ICRC_BAD, C, "icrc_bad_packets", "RoCEv2 packets from the peer with a wrong ICRC", "", "", "") \
+    X(ICRC_BAD, C, "icrc_bad_packets", "RoCEv2 packets from the peer with a wrong ICRC", "", "", "rx_icrc_encapsulated") \
     X(OUT_ICRC_OK, C, "out_icrc_ok_packets", "RoCEv2 packets to the peer with a right ICRC", "", "", "") \
     X(OUT_ICRC_BAD, C, "out_icrc_bad_packets", "RoCEv2 packets to the peer with a wrong ICRC", "", "", "") \
     X(OUT_CE_FRAMES, C, "out_ce_frames", "frames given to the peer with CE", "", "", "") \
@@ -144,10 +147,19 @@ struct wf_ctr_table {
     size_t n;
 };
 
+/* The unit of a counter by its name: its last word (rx_frames), or of a count its first
+ * (naks_received). NULL: a name without unit, which no counter of a table has. */
+const char *wf_ctr_unit(const char *name);
+
 extern const struct wf_ctr_table wf_ctrs_port, wf_ctrs_prio, wf_ctrs_queue, wf_ctrs_pg,
     wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_fabric;
 /* drop_<reason>_frames, indexed by enum wf_reason; row 0 (none) has the name NULL. */
 extern const struct wf_ctr_table wf_ctrs_drop;
+/* What a row is called elsewhere: lists separated by ", ", or NULL or "". */
+struct wf_ctr_names {
+    const char *sai, *mlx5, *rdma;
+};
+struct wf_ctr_names wf_ctr_elsewhere(const struct wf_ctr_table *table, size_t row);
 /* All tables, NULL-terminated, in the order of the documentation. */
 extern const struct wf_ctr_table *const wf_ctr_tables[];
 

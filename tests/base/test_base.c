@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -230,6 +232,9 @@ static void tables_are_whole(void **state)
             if (!name)
                 continue;
             assert_true(strlen(name) <= 60);
+            if (!wf_ctr_unit(name))
+                print_error("%s has no unit\n", name);
+            assert_non_null(wf_ctr_unit(name));
             assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"), strlen(name));
             for (size_t j = 0; j < i; j++)
                 if (wf_ctr_tables[t]->rows[j].name)
@@ -238,6 +243,67 @@ static void tables_are_whole(void **state)
     }
     assert_string_equal(wf_reason_name(WF_DROP_MTU), "mtu");
     assert_string_equal(wf_ctrs_drop.rows[WF_DROP_MTU].name, "drop_mtu_frames");
+}
+
+static char *names_elsewhere(void)
+{
+    const char *dir = getenv("WEFT_SOURCE");
+    static char text[64 << 10];
+    char path[512];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/tests/base/names_elsewhere.txt", dir ? dir : ".");
+    f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    fclose(f);
+    return text;
+}
+
+/* Each name of a list "A, B" stands, as a whole word, between `from` and `to`. */
+static unsigned known(const char *list, const char *from, const char *to)
+{
+    char word[128];
+    unsigned n = 0;
+
+    while (list && *list) {
+        size_t len = strcspn(list, ",");
+        const char *at = from;
+        bool found = false;
+
+        snprintf(word, sizeof(word), "%.*s", (int)len, list);
+        while (!found && (at = strstr(at, word)) && at < to) {
+            found = strchr(" \n", at[-1]) && strchr(" \n", at[len]);
+            at++;
+        }
+        if (!found)
+            print_error("nobody has a counter %s\n", word);
+        assert_true(found);
+        list += len + (list[len] ? 2 : 0);
+        n++;
+    }
+    return n;
+}
+
+static void names_exist_elsewhere(void **state)
+{
+    const char *text = names_elsewhere(), *sai = strstr(text, "\nsai:"),
+               *mlx5 = strstr(text, "\nmlx5:"), *rdma = strstr(text, "\nrdma:");
+    unsigned n = 0;
+
+    (void)state;
+    assert_true(sai && mlx5 && rdma);
+    for (size_t t = 0; wf_ctr_tables[t]; t++)
+        for (size_t i = 0; i < wf_ctr_tables[t]->n; i++) {
+            struct wf_ctr_names e = wf_ctr_elsewhere(wf_ctr_tables[t], i);
+
+            n += known(e.sai, sai, mlx5) + known(e.mlx5, mlx5, rdma) +
+                 known(e.rdma, rdma, text + strlen(text));
+        }
+    assert_true(n > 80);
+    assert_string_equal(wf_ctr_elsewhere(&wf_ctrs_drop, WF_DROP_TTL).sai, "SAI_IN_DROP_REASON_TTL");
+    assert_string_equal(wf_ctr_unit("naks_received"), "packets");
+    assert_null(wf_ctr_unit("states_of_mind"));
 }
 
 int main(void)
@@ -253,6 +319,7 @@ int main(void)
         cmocka_unit_test(prng_is_the_published_one),
         cmocka_unit_test(digest_sees_every_bit_and_the_order),
         cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(names_exist_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
