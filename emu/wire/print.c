@@ -9,6 +9,7 @@
 
 #include "wire/arp.h"
 #include "wire/bth.h"
+#include "wire/dcbx.h"
 #include "wire/edit.h"
 #include "wire/eth.h"
 #include "wire/icrc.h"
@@ -118,6 +119,41 @@ static void say_mac_control(struct text *t)
         say(t, "MAC control, neither PFC nor PAUSE");
         return;
     }
+}
+
+static void say_lldp_id(struct text *t, bool is_chassis, uint8_t subtype,
+                        const struct wf_lldp_text *id)
+{
+    char s[64];
+
+    if (id->p)
+        say(t, " %s %s", is_chassis ? "chassis" : "port",
+            wf_lldp_id_text(is_chassis, subtype, id->p, id->len, s, sizeof(s)));
+}
+
+static void say_lldp(struct text *t)
+{
+    struct wf_rd pdu = wf_lldp_of(t->frame, t->caplen, &t->p);
+    struct wf_dcbx dcbx;
+    struct wf_lldp h;
+    char s[600], name[64];
+
+    say(t, "LLDP");
+    wf_lldp_get(pdu, &h);
+    say_lldp_id(t, true, h.chassis_subtype, &h.chassis);
+    say_lldp_id(t, false, h.port_subtype, &h.port);
+    if (h.n_tlvs >= WF_LLDP_TTL)
+        say(t, " ttl %u", h.ttl_s);
+    if (h.system_name.p)
+        say(t, " name %s",
+            wf_lldp_id_text(true, 0, h.system_name.p, h.system_name.len, name, sizeof(name)));
+    if (h.why) {
+        if (t->caplen >= t->p.l3_off + t->p.l3_len)
+            say(t, ", malformed: %s", h.why);
+        return;
+    }
+    wf_dcbx_get(pdu, &dcbx);
+    say(t, "%s", wf_dcbx_text(&dcbx, s, sizeof(s)));
 }
 
 static void say_arp(struct text *t)
@@ -342,7 +378,7 @@ static void say_frame(struct text *t)
     else if (t->p.flags & WF_P_MAC_CONTROL)
         say_mac_control(t);
     else if (t->p.flags & WF_P_LLDP)
-        say(t, "LLDP");
+        say_lldp(t);
     else if (t->p.flags & WF_P_LLC)
         say(t, "LLC");
     else

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* frame[0..caplen) of frame_len bytes without FCS. Returns buf, cut to len, always ended. A whole
- * RoCE packet with a wrong ICRC is said to have one. 512 bytes are enough. */
+ * RoCE packet with a wrong ICRC is said to have one. 1,024 bytes are enough. */
 const char *wf_frame_text(char *buf, size_t len, const uint8_t *frame, uint32_t caplen,
                           uint32_t frame_len);
 /* "ACK", "RNR NAK", "NAK PSN sequence" ... of an AETH syndrome. */

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char text[512], small[40];
+    char text[1024], small[40];
     uint32_t len, cap;
     size_t n;
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Hex digits of `text`, other characters skipped, into buf. Returns the number of bytes. */
 static inline uint32_t hex_bytes(const char *text, uint8_t *buf, size_t room)
@@ -46,22 +47,30 @@ static inline uint32_t plain_crc32(uint32_t crc, const void *buf, size_t len)
     return ~crc;
 }
 
-/* Opens a capture of the test set: $WEFT_CAPTURES, else beside the source. NULL, with a message,
- * when it is not there: the test then skips. */
-static inline pcap_t *capture_open(const char *name)
+/* Where a capture of the test set is: below $WEFT_CAPTURES, else beside the source; the last place
+ * looked at when it is nowhere. Returns path. */
+static inline const char *capture_path(const char *name, char *path, size_t len)
 {
     static const char *const beside[] = {"../shared/captures", "../../shared/captures"};
     const char *dir = getenv("WEFT_CAPTURES"), *src = getenv("WEFT_SOURCE");
-    char path[4096], err[PCAP_ERRBUF_SIZE];
-    pcap_t *p = NULL;
 
-    for (size_t i = 0; !p && i < (dir ? 1 : 2); i++) {
+    for (size_t i = 0; i < (dir ? 1 : 2); i++) {
         if (dir)
-            snprintf(path, sizeof(path), "%s/%s", dir, name);
+            snprintf(path, len, "%s/%s", dir, name);
         else
-            snprintf(path, sizeof(path), "%s/%s/%s", src ? src : ".", beside[i], name);
-        p = pcap_open_offline(path, err);
+            snprintf(path, len, "%s/%s/%s", src ? src : ".", beside[i], name);
+        if (!access(path, R_OK))
+            break;
     }
+    return path;
+}
+
+/* Opens it. NULL, with a message, when it is not there: the test then skips. */
+static inline pcap_t *capture_open(const char *name)
+{
+    char path[4096], err[PCAP_ERRBUF_SIZE];
+    pcap_t *p = pcap_open_offline(capture_path(name, path, sizeof(path)), err);
+
     if (!p)
         printf("skipped: no capture %s (set WEFT_CAPTURES to the folder of captures)\n", path);
     return p;

@@ -2,7 +2,8 @@
 /*
  * Field tables against codecs: every row of every format, every bit of every header. Where a
  * format's codec is written by hand it and its table check each other; the connection manager's
- * messages are read by their tables and are held against tshark in test_tshark.c.
+ * messages and DCBX are read by their tables; test_tshark.c and test_dcbx.c hold those against
+ * tshark.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,6 +17,7 @@
 #include "base/prng.h"
 #include "wire/arp.h"
 #include "wire/bth.h"
+#include "wire/dcbx.h"
 #include "wire/eth.h"
 #include "wire/ip4.h"
 #include "wire/ip6.h"
@@ -53,7 +55,18 @@
     X(cm_rtu)                                                                                      \
     X(cm_dreq)                                                                                     \
     X(cm_mra)                                                                                      \
-    X(cm_rej)
+    X(cm_rej)                                                                                      \
+    X(lldp_tlv)                                                                                    \
+    X(lldp_org)                                                                                    \
+    X(lldp_caps)                                                                                   \
+    X(ets_tlv)                                                                                     \
+    X(dcb_pfc)                                                                                     \
+    X(app)                                                                                         \
+    X(cee_hdr)                                                                                     \
+    X(cee_ctrl)                                                                                    \
+    X(cee_pg)                                                                                      \
+    X(cee_pfc)                                                                                     \
+    X(cee_app)
 
 struct codec {
     const struct wf_fmt *fmt;

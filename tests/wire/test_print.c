@@ -85,7 +85,8 @@ static void roce_v1_and_tags(void **state)
                         "vlan 100 pcp 3 ::ffff:10.0.0.10 > ::ffff:10.0.0.11 RoCEv1 RC ACK dqp 0x11 "
                         "psn 5 len 0 NAK PSN sequence msn 7 icrc wrong");
     assert_string_equal(text_of(ETH "88a8 6064 8100 0007 88cc", 60),
-                        "vlan 100 pcp 3 vlan 7 " MACS "LLDP");
+                        "vlan 100 pcp 3 vlan 7 " MACS
+                        "LLDP, malformed: ends before its time to live");
 }
 
 static void control_frames(void **state)
