@@ -298,7 +298,7 @@ static void edge_ready(struct wf_node *node, struct wf_arena *arena)
         for (unsigned q = 0; q < WF_QUEUES; q++)
             port->q[q].quantum = DWRR_QUANTUM;
         if (port->peer->node->ops == &wf_switch_ops)
-            e->trust_pcp = ((struct wf_switch *)port->peer->node)->cfg.trust == WF_TRUST_PCP;
+            e->trust_pcp = ((struct wf_switch *)port->peer->node)->cfg.port.trust == WF_TRUST_PCP;
     }
 }
 

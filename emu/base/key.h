@@ -64,9 +64,10 @@ struct wf_key {
 
 struct wf_keyset;
 
-/* A mapping below a keyset: single (`ecn: {...}`) or numbered (`pg: {3: {...}, "*": {...}}`). */
+/* A mapping below a keyset: single (`ecn: {...}`) or numbered (`pg: {3: {...}, "*": {...}}`); or,
+ * without a name, keys of another struct that stand among the set's own. */
 struct wf_key_sub {
-    const char *name;
+    const char *name; /* NULL: its keys are the set's */
     const struct wf_keyset *set;
     size_t off;   /* of the (first) sub struct */
     size_t count; /* 0: single; else numbered 0..count-1, structs lie `set->size` apart */
@@ -90,6 +91,7 @@ int wf_key_set(const struct wf_key *key, void *base, const char *text, struct wf
 const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, size_t len);
 /* Fill a whole struct with the defaults of its keyset, subs included; required keys stay zero. */
 void wf_keyset_defaults(const struct wf_keyset *set, void *base);
+/* One of its own keys, by name; NULL: none. */
 const struct wf_key *wf_keyset_find(const struct wf_keyset *set, const char *name);
 
 #endif

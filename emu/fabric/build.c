@@ -171,6 +171,24 @@ static void make_links(struct wf_fabric *f)
     }
 }
 
+/* Which ports have a configuration of their own. */
+static void make_port_cfgs(struct wf_fabric *f)
+{
+    for (uint32_t i = 0; i < f->desc->n_links; i++)
+        for (int e = 0; e < 2; e++) {
+            const struct wf_switch_port_cfg *c = f->desc->links[i].port_cfg[e];
+            const struct wf_port *port = f->links[i].ends[e];
+            struct wf_switch *sw = (struct wf_switch *)port->node;
+
+            if (!c || port->node->ops != &wf_switch_ops)
+                continue;
+            if (!sw->port_cfg)
+                sw->port_cfg = WF_ARENA_ARRAY(&f->arena, const struct wf_switch_port_cfg *,
+                                              port->node->n_ports);
+            sw->port_cfg[port->index] = c;
+        }
+}
+
 static void make_graph(struct wf_fabric *f)
 {
     uint32_t n = f->desc->n_switches;
@@ -346,6 +364,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
         sort_names(f);
         make_ports(f);
         make_links(f);
+        make_port_cfgs(f);
         rc = make_team(f, opts, err);
         make_graph(f);
         make_addresses(f);

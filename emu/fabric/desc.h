@@ -33,6 +33,8 @@ struct wf_desc_end {
 struct wf_desc_link {
     struct wf_desc_end a, b;
     struct wf_link_cfg cfg;
+    /* of a's and b's end, a switch's port that differs from the others; NULL: the switch's */
+    const struct wf_switch_port_cfg *port_cfg[2];
 };
 
 enum wf_desc_op { WF_FLOW_WRITE };
@@ -116,6 +118,15 @@ void wf_fat_tree_counts(const struct wf_fat_tree *t, uint64_t *hosts, uint64_t *
  * and fd00:<leaf>::<n>/64 with gateway fd00:<leaf>::ff:fffe. MACs are 02:00:<host + 1>.
  */
 void wf_desc_address(struct wf_desc *d, struct wf_arena *arena);
+/* What a link's end at a switch is configured as. */
+static inline const struct wf_switch_port_cfg *wf_desc_port_cfg(const struct wf_desc *d,
+                                                                uint32_t link, int end)
+{
+    const struct wf_desc_link *l = &d->links[link];
+
+    return l->port_cfg[end] ? l->port_cfg[end]
+                            : &d->switches[end ? l->b.index : l->a.index].cfg.port;
+}
 /* Index by name, or -1. */
 int wf_desc_find_host(const struct wf_desc *d, const char *name);
 int wf_desc_find_switch(const struct wf_desc *d, const char *name);

@@ -14,6 +14,7 @@
 /* The other end of a link, and this one. */
 struct side {
     uint32_t link;
+    int end;
     struct wf_desc_end self, peer;
     const char *port;
 };
@@ -22,21 +23,23 @@ static struct side side_of(const struct wf_scenario *s, uint32_t link, int end)
 {
     const struct wf_desc_link *l = &s->desc.links[link];
 
-    return (struct side){link, end ? l->b : l->a, end ? l->a : l->b, wf_scen_port(s, link, end)};
+    return (struct side){link, end, end ? l->b : l->a, end ? l->a : l->b,
+                         wf_scen_port(s, link, end)};
 }
 
-static const struct wf_pfc_cfg *pfc_of(const struct wf_scenario *s, struct wf_desc_end e)
+/* Of the peer on a link's end. */
+static const struct wf_pfc_cfg *peer_pfc(const struct wf_scenario *s, const struct side *x)
 {
-    return e.is_host ? &s->desc.hosts[e.index].cfg.pfc : &s->desc.switches[e.index].cfg.pfc;
+    return x->peer.is_host ? &s->desc.hosts[x->peer.index].cfg.pfc
+                           : &wf_desc_port_cfg(&s->desc, x->link, !x->end)->pfc;
 }
 
 /* How long the peer may take to stop. */
-static uint64_t response_of(const struct wf_scenario *s, struct wf_desc_end peer,
-                            const struct wf_link_cfg *link)
+static uint64_t response_of(const struct wf_scenario *s, const struct side *x)
 {
-    uint64_t ps = pfc_of(s, peer)->response_ps;
+    uint64_t ps = peer_pfc(s, x)->response_ps;
 
-    return ps == WF_KEY_AUTO ? wf_pfc_response_ps(link->rate_bps) : ps;
+    return ps == WF_KEY_AUTO ? wf_pfc_response_ps(s->desc.links[x->link].cfg.rate_bps) : ps;
 }
 
 static bool best_effort(const struct wf_scenario *s)
@@ -103,14 +106,13 @@ static void tell_shorts(struct wf_scenario *s, const struct shorts *all)
 static void check_group_at(struct wf_scenario *s, const struct side *x, unsigned g,
                            struct shorts *shorts)
 {
-    const struct wf_switch_cfg *sw = &s->desc.switches[x->self.index].cfg;
-    const struct wf_pg_cfg *pg = &sw->pg[g];
+    const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, x->link, x->end)->pg[g];
     const struct wf_link_cfg *link = &s->desc.links[x->link].cfg;
-    const struct wf_pfc_cfg *peer = pfc_of(s, x->peer);
+    const struct wf_pfc_cfg *peer = peer_pfc(s, x);
     struct wf_pg_limits lim;
     char a[32], b[32];
 
-    wf_pg_resolve(pg, link, response_of(s, x->peer, link), &lim);
+    wf_pg_resolve(pg, link, response_of(s, x), &lim);
     if (lim.headroom < lim.headroom_bound)
         note_short(s, shorts, pg, g, &lim, x->port);
     if (lim.xon > lim.xoff)
@@ -131,7 +133,7 @@ static void check_groups(struct wf_scenario *s)
             struct side x = side_of(s, i, e);
 
             for (unsigned g = 0; g < WF_PGS && !x.self.is_host; g++)
-                if (s->desc.switches[x.self.index].cfg.pg[g].lossless)
+                if (wf_desc_port_cfg(&s->desc, i, e)->pg[g].lossless)
                     check_group_at(s, &x, g, &shorts);
         }
     tell_shorts(s, &shorts);
@@ -150,10 +152,9 @@ static void check_buffer(struct wf_scenario *s)
             struct wf_pg_limits lim;
 
             for (unsigned g = 0; g < WF_PGS && !x.self.is_host; g++) {
-                const struct wf_pg_cfg *pg = &s->desc.switches[x.self.index].cfg.pg[g];
+                const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, i, e)->pg[g];
 
-                wf_pg_resolve(pg, &s->desc.links[i].cfg,
-                              response_of(s, x.peer, &s->desc.links[i].cfg), &lim);
+                wf_pg_resolve(pg, &s->desc.links[i].cfg, response_of(s, &x), &lim);
                 need[x.self.index] += pg->lossless ? lim.xoff + lim.headroom : 0;
             }
         }
@@ -172,20 +173,28 @@ static void check_buffer(struct wf_scenario *s)
     }
 }
 
-static void check_queues(struct wf_scenario *s)
+static void check_queues_of(struct wf_scenario *s, const struct wf_switch_port_cfg *port)
 {
     char a[32], b[32];
 
-    for (uint32_t i = 0; i < s->desc.n_switches; i++)
-        for (unsigned q = 0; q < WF_QUEUES; q++) {
-            const struct wf_ecn_cfg *c = &s->desc.switches[i].cfg.queue[q].ecn;
+    for (unsigned q = 0; q < WF_QUEUES; q++) {
+        const struct wf_ecn_cfg *c = &port->queue[q].ecn;
 
-            if (c->enable && c->kmin_bytes > c->kmax_bytes)
-                wf_scen_complain(s, false, &c->kmin_bytes, NULL,
-                                 "kmin of queue %u is %s, above kmax, %s", q,
-                                 wf_bytes_text(c->kmin_bytes, a, sizeof(a)),
-                                 wf_bytes_text(c->kmax_bytes, b, sizeof(b)));
-        }
+        if (c->enable && c->kmin_bytes > c->kmax_bytes)
+            wf_scen_complain(s, false, &c->kmin_bytes, NULL,
+                             "kmin of queue %u is %s, above kmax, %s", q,
+                             wf_bytes_text(c->kmin_bytes, a, sizeof(a)),
+                             wf_bytes_text(c->kmax_bytes, b, sizeof(b)));
+    }
+}
+
+static void check_queues(struct wf_scenario *s)
+{
+    for (uint32_t i = 0; i < s->desc.n_switches; i++)
+        check_queues_of(s, &s->desc.switches[i].cfg.port);
+    for (uint32_t i = 0; i < 2 * s->desc.n_links; i++)
+        if (s->desc.links[i / 2].port_cfg[i % 2])
+            check_queues_of(s, s->desc.links[i / 2].port_cfg[i % 2]);
 }
 
 /* Longest L3 packet of a flow: IPv6, UDP, BTH, RETH, immediate, payload, ICRC. */
@@ -222,7 +231,7 @@ static uint32_t *components(struct wf_scenario *s)
     return parent;
 }
 
-/* The switch of each host. */
+/* Of each host its link's end at the switch, 2 x link + end. */
 static uint32_t *leaves(struct wf_scenario *s)
 {
     uint32_t *leaf = WF_ARENA_ARRAY(&s->arena, uint32_t, s->desc.n_hosts + 1);
@@ -232,7 +241,7 @@ static uint32_t *leaves(struct wf_scenario *s)
             struct side x = side_of(s, i, e);
 
             if (x.self.is_host)
-                leaf[x.self.index] = x.peer.index;
+                leaf[x.self.index] = 2 * i + (uint32_t)!e;
         }
     return leaf;
 }
@@ -256,7 +265,8 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
     }
     if (component[n + f->from] != component[n + f->to])
         wf_diag_error(&s->diags, w->at, "there is no way from %s to %s", from->name, to->name);
-    wf_scen_check_priority(s, w, f, &s->desc.switches[leaf[f->from]].cfg);
+    wf_scen_check_priority(s, w, f,
+                           wf_desc_port_cfg(&s->desc, leaf[f->from] / 2, leaf[f->from] % 2));
 }
 
 static void check_flows(struct wf_scenario *s, const uint32_t *leaf)
@@ -379,7 +389,7 @@ void wf_scen_check(struct wf_scenario *s)
     check_addresses(s);
     for (uint32_t i = 0; i < s->desc.n_hosts; i++) {
         check_attach(s, &s->desc.hosts[i]);
-        check_gateway(s, i, &s->desc.switches[leaf[i]].cfg);
+        check_gateway(s, i, &s->desc.switches[wf_scen_leaf(s, leaf[i])].cfg);
     }
     check_flows(s, leaf);
 }

@@ -11,14 +11,14 @@ static bool best_effort(const struct wf_scenario *s)
     return s->opts.lossless == WF_SCEN_BEST_EFFORT;
 }
 
-static unsigned class_of(const struct wf_switch_cfg *sw, unsigned dscp)
+static unsigned class_of(const struct wf_switch_port_cfg *port, unsigned dscp)
 {
-    return sw->trust == WF_TRUST_DSCP ? sw->dscp_to_tc[dscp] : sw->pcp_to_tc[0];
+    return port->trust == WF_TRUST_DSCP ? port->dscp_to_tc[dscp] : port->pcp_to_tc[0];
 }
 
 /* The priority that a full group pauses must be the one in which the host sends that traffic. */
 void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
-                            const struct wf_desc_flow *f, const struct wf_switch_cfg *leaf)
+                            const struct wf_desc_flow *f, const struct wf_switch_port_cfg *leaf)
 {
     unsigned dscp = w->cfg.dscp, prio = s->desc.hosts[f->from].cfg.dscp_to_priority[dscp];
     unsigned pg = leaf->tc_to_pg[class_of(leaf, dscp)];
@@ -31,10 +31,12 @@ void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
 }
 
 /* And the queue that it stops at another switch the one in which that traffic waits there. */
-static void check_hop(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t from,
-                      uint32_t to)
+static void check_hop(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t link, int end)
 {
-    const struct wf_switch_cfg *a = &s->desc.switches[from].cfg, *b = &s->desc.switches[to].cfg;
+    const struct wf_switch_port_cfg *a = wf_desc_port_cfg(&s->desc, link, end);
+    const struct wf_switch_port_cfg *b = wf_desc_port_cfg(&s->desc, link, !end);
+    const struct wf_desc_link *l = &s->desc.links[link];
+    uint32_t from = end ? l->b.index : l->a.index, to = end ? l->a.index : l->b.index;
     unsigned dscp = w->cfg.dscp, pg = b->tc_to_pg[class_of(b, dscp)];
     unsigned prio = b->pg_to_pfc_priority[pg], queue = a->tc_to_queue[class_of(a, dscp)];
 
@@ -50,7 +52,8 @@ static bool leaves_its_leaf(const struct wf_scenario *s, const struct wf_scen_wo
                             const uint32_t *leaf)
 {
     for (uint32_t i = w->first_flow; i < w->first_flow + w->n_flows; i++)
-        if (leaf[s->desc.flows[i].from] != leaf[s->desc.flows[i].to])
+        if (wf_scen_leaf(s, leaf[s->desc.flows[i].from]) !=
+            wf_scen_leaf(s, leaf[s->desc.flows[i].to]))
             return true;
     return false;
 }
@@ -62,8 +65,8 @@ static void check_hops(struct wf_scenario *s, const struct wf_scen_work *w)
 
         if (l->a.is_host || l->b.is_host)
             continue;
-        check_hop(s, w, l->a.index, l->b.index);
-        check_hop(s, w, l->b.index, l->a.index);
+        check_hop(s, w, i, 0);
+        check_hop(s, w, i, 1);
     }
 }
 
@@ -77,10 +80,10 @@ static uint32_t quanta_needed(const struct wf_link_cfg *link)
     return (frame + control) / 32 + 1;
 }
 
-static bool any_lossless(const struct wf_switch_cfg *sw)
+static bool any_lossless(const struct wf_switch_port_cfg *port)
 {
     for (unsigned g = 0; g < WF_PGS; g++)
-        if (sw->pg[g].lossless)
+        if (port->pg[g].lossless)
             return true;
     return false;
 }
@@ -89,14 +92,17 @@ static void check_quanta(struct wf_scenario *s, uint32_t link, int end)
 {
     const struct wf_desc_link *l = &s->desc.links[link];
     struct wf_desc_end e = end ? l->b : l->a;
-    const struct wf_switch_cfg *sw = &s->desc.switches[e.index].cfg;
+    const struct wf_switch_port_cfg *port;
     uint32_t needs = quanta_needed(&l->cfg);
 
-    if (!e.is_host && any_lossless(sw) && sw->pfc.quanta < needs)
-        wf_scen_complain(s, best_effort(s), &sw->pfc.quanta, NULL,
+    if (e.is_host)
+        return;
+    port = wf_desc_port_cfg(&s->desc, link, end);
+    if (any_lossless(port) && port->pfc.quanta < needs)
+        wf_scen_complain(s, best_effort(s), &port->pfc.quanta, NULL,
                          "a pause of %u quanta can run out before its refresh gets through, "
                          "expected at least %u with the frames of these links: loss",
-                         sw->pfc.quanta, needs);
+                         port->pfc.quanta, needs);
 }
 
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf)

@@ -137,7 +137,7 @@ static void explain(FILE *out, const struct wf_keyset *set, const void *base,
             explain_numbered(out, s, base, o, prefix);
             continue;
         }
-        snprintf(path, sizeof(path), "%s%s.", prefix, s->name);
+        snprintf(path, sizeof(path), "%s%s%s", prefix, s->name ? s->name : "", s->name ? "." : "");
         explain(out, s->set, (const char *)base + s->off, o, path);
     }
 }

@@ -259,16 +259,24 @@ static void fill_sub(struct wf_fill *f, const struct wf_key_sub *sub, void *base
     }
 }
 
+static size_t names_of(const struct wf_keyset *set, const char **names, size_t n)
+{
+    for (size_t i = 0; i < set->n_keys && n < NAMES_MAX; i++)
+        names[n++] = set->keys[i].name;
+    for (size_t i = 0; i < set->n_subs && n < NAMES_MAX; i++)
+        if (set->subs[i].name)
+            names[n++] = set->subs[i].name;
+        else
+            n = names_of(set->subs[i].set, names, n);
+    return n;
+}
+
 static void unknown_key(struct wf_fill *f, const struct wf_keyset *set, const char *const *also,
                         const struct wf_yaml_node *key)
 {
     const char *names[NAMES_MAX];
-    size_t n = 0;
+    size_t n = names_of(set, names, 0);
 
-    for (size_t i = 0; i < set->n_keys && n < NAMES_MAX; i++)
-        names[n++] = set->keys[i].name;
-    for (size_t i = 0; i < set->n_subs && n < NAMES_MAX; i++)
-        names[n++] = set->subs[i].name;
     for (; also && *also && n < NAMES_MAX; also++)
         names[n++] = *also;
     wf_diag_unknown(f->diags, key, key->text, names, n, "unknown key '%s' in %s", key->text,
@@ -286,7 +294,7 @@ static bool callers(const char *const *also, const char *name)
 static const struct wf_key_sub *find_sub(const struct wf_keyset *set, const char *name)
 {
     for (size_t i = 0; i < set->n_subs; i++)
-        if (!strcmp(set->subs[i].name, name))
+        if (set->subs[i].name && !strcmp(set->subs[i].name, name))
             return &set->subs[i];
     return NULL;
 }
@@ -302,6 +310,10 @@ static bool fill_pair(struct wf_fill *f, const struct wf_keyset *set, void *base
         fill_key(f, key, base, v);
     else if (sub)
         fill_sub(f, sub, base, v);
+    for (size_t i = 0; i < set->n_subs && !key && !sub; i++)
+        if (!set->subs[i].name &&
+            fill_pair(f, set->subs[i].set, (char *)base + set->subs[i].off, k, v))
+            return true;
     return key || sub;
 }
 

@@ -27,6 +27,9 @@ struct wf_origins {
 
 const struct wf_origin *wf_origins_find(const struct wf_origins *o, const void *field);
 void wf_origins_set(struct wf_origins *o, const void *field, const struct wf_origin *v);
+/* Copy the origins of all fields of a struct to those of its copy. */
+void wf_origins_copy(struct wf_origins *o, const struct wf_keyset *set, const void *from,
+                     const void *to);
 void wf_origins_free(struct wf_origins *o);
 
 struct wf_fill {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The `links:`, `switches:` and `hosts:` sections of a scenario or a profile: patterns over names,
- * applied in the order of the file. In a scenario a pattern that matches nothing is an error; in a
- * profile it is none, since a profile is written for any topology.
+ * The `links:`, `switches:`, `hosts:` and `ports:` sections of a scenario or a profile: patterns
+ * over names, applied in the order of the file. In a scenario a pattern that matches nothing is an
+ * error; in a profile it is none, since a profile is written for any topology.
+ *
+ * A switch's keys are those of all its ports; what `ports:` says of one stands above them, so that
+ * section is read when all switches are known. Ports of a switch that the same entries match share
+ * one configuration.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +24,7 @@ struct section {
     uint32_t n;
     bool (*match)(struct wf_scenario *s, const char *pattern, uint32_t i);
     const char *(*name)(struct wf_scenario *s, uint32_t i);
-    void *(*cfg)(struct wf_scenario *s, uint32_t i);
+    void *(*cfg)(struct wf_scenario *s, uint32_t i); /* NULL: the one before has it, too */
 };
 
 static bool match_switch(struct wf_scenario *s, const char *pattern, uint32_t i)
@@ -82,16 +86,69 @@ static void *cfg_link(struct wf_scenario *s, uint32_t i)
     return &s->desc.links[i].cfg;
 }
 
+struct layer;
+
+/* What an entry makes of a configuration. */
+struct above {
+    uint32_t entry; /* the last one that was applied to it */
+    struct layer *layer;
+};
+
+/* A configuration of ports, first. */
+struct layer {
+    struct wf_switch_port_cfg cfg;
+    struct above above;
+};
+
+struct wf_scen_layers {
+    uint32_t entry;         /* number of the one that is being applied */
+    struct above *switches; /* of each switch's own */
+};
+
+static bool match_port(struct wf_scenario *s, const char *pattern, uint32_t i)
+{
+    const struct wf_desc_link *l = &s->desc.links[i / 2];
+
+    return !(i % 2 ? l->b : l->a).is_host && wf_match(pattern, s->ports[i]);
+}
+static const char *name_port(struct wf_scenario *s, uint32_t i)
+{
+    const struct wf_desc_link *l = &s->desc.links[i / 2];
+
+    return (i % 2 ? l->b : l->a).is_host ? NULL : s->ports[i];
+}
+static void *cfg_port(struct wf_scenario *s, uint32_t i)
+{
+    struct wf_desc_link *l = &s->desc.links[i / 2];
+    const struct wf_switch_port_cfg **at = &l->port_cfg[i % 2];
+    struct above *above =
+        *at ? &((struct layer *)*at)->above : &s->layers->switches[(i % 2 ? l->b : l->a).index];
+    const struct wf_switch_port_cfg *was = wf_desc_port_cfg(&s->desc, i / 2, (int)(i % 2));
+    bool known = above->entry == s->layers->entry;
+
+    if (!known) {
+        above->layer = WF_ARENA_NEW(&s->arena, struct layer);
+        above->entry = s->layers->entry;
+        above->layer->cfg = *was;
+        wf_origins_copy(&s->origins, &wf_switch_port_keys, was, &above->layer->cfg);
+    }
+    *at = &above->layer->cfg;
+    return known ? NULL : &above->layer->cfg;
+}
+
 static void no_match(struct wf_scenario *s, const struct section *sec,
                      const struct wf_yaml_node *key)
 {
     uint32_t n = sec->n < SUGGESTIONS_MAX ? sec->n : SUGGESTIONS_MAX;
     const char **names = calloc(n + 1, sizeof(*names));
+    uint32_t known = 0;
 
     WF_ASSERT(names);
-    for (uint32_t i = 0; i < n; i++)
-        names[i] = sec->name(s, i);
-    wf_diag_unknown(&s->diags, key, key->text, names, n, "'%s' matches no %s", key->text,
+    for (uint32_t i = 0; i < n; i++) {
+        names[known] = sec->name(s, i);
+        known += names[known] != NULL;
+    }
+    wf_diag_unknown(&s->diags, key, key->text, names, known, "'%s' matches no %s", key->text,
                     sec->what);
     free(names);
 }
@@ -117,16 +174,52 @@ static void apply(struct wf_scenario *s, const struct section *sec, const struct
         wf_diag_error(&s->diags, key, "%s", err.msg);
         return;
     }
-    for (uint32_t i = 0; i < sec->n; i++)
-        if (sec->match(s, key->text, i)) {
-            wf_fill(&s->fill, sec->set, sec->cfg(s, i), body, NULL);
-            hits++;
-        }
+    for (uint32_t i = 0; i < sec->n; i++) {
+        bool match = sec->match(s, key->text, i);
+        void *cfg = match ? sec->cfg(s, i) : NULL;
+
+        if (cfg)
+            wf_fill(&s->fill, sec->set, cfg, body, NULL);
+        hits += match;
+    }
     if (hits)
         return;
     check_body(s, sec, body);
     if (!profile)
         no_match(s, sec, key);
+}
+
+static void apply_all(struct wf_scenario *s, const struct section *sec,
+                      const struct wf_yaml_node *root, bool profile)
+{
+    const struct wf_yaml_node *map = wf_yaml_get(root, sec->key);
+
+    if (map && map->kind != WF_YAML_MAPPING)
+        wf_diag_error(&s->diags, map, "%s: expected a mapping from names, found %s", sec->key,
+                      wf_yaml_what(map));
+    for (size_t i = 0; map && map->kind == WF_YAML_MAPPING && i < map->n; i++) {
+        s->layers->entry++;
+        apply(s, sec, wf_yaml_key(map, i), wf_yaml_value(map, i), profile);
+    }
+}
+
+void wf_scen_ports(struct wf_scenario *s)
+{
+    const struct section ports = {"ports",
+                                  "port of a switch, such as leaf0:p3",
+                                  &wf_switch_port_keys,
+                                  2 * s->desc.n_links,
+                                  match_port,
+                                  name_port,
+                                  cfg_port};
+
+    s->layers->switches = WF_ARENA_ARRAY(&s->arena, struct above, s->desc.n_switches + 1);
+    for (uint32_t i = 0; i < s->n_profiles; i++) {
+        s->fill.profile = s->profiles[i];
+        apply_all(s, &ports, s->profile_roots[i], true);
+    }
+    s->fill.profile = NULL;
+    apply_all(s, &ports, s->root, false);
 }
 
 void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool profile)
@@ -138,17 +231,8 @@ void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool 
         {"hosts", "host", &wf_host_keys, s->desc.n_hosts, match_host, name_host, cfg_host},
     };
 
-    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
-        const struct wf_yaml_node *map = wf_yaml_get(root, all[k].key);
-
-        if (!map)
-            continue;
-        if (map->kind != WF_YAML_MAPPING) {
-            wf_diag_error(&s->diags, map, "%s: expected a mapping from names, found %s", all[k].key,
-                          wf_yaml_what(map));
-            continue;
-        }
-        for (size_t i = 0; i < map->n; i++)
-            apply(s, &all[k], wf_yaml_key(map, i), wf_yaml_value(map, i), profile);
-    }
+    if (!s->layers)
+        s->layers = WF_ARENA_NEW(&s->arena, struct wf_scen_layers);
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        apply_all(s, &all[k], root, profile);
 }

@@ -56,6 +56,39 @@ void wf_origins_set(struct wf_origins *o, const void *field, const struct wf_ori
     o->slots[i].origin = *v;
 }
 
+static void copy_one(struct wf_origins *o, const char *from, const char *to)
+{
+    const struct wf_origin *x = wf_origins_find(o, from);
+    struct wf_origin origin;
+
+    if (!x)
+        return;
+    origin = *x; /* the table may move */
+    wf_origins_set(o, to, &origin);
+}
+
+void wf_origins_copy(struct wf_origins *o, const struct wf_keyset *set, const void *from,
+                     const void *to)
+{
+    for (size_t i = 0; i < set->n_keys; i++) {
+        const struct wf_key *k = &set->keys[i];
+        size_t n = k->type == WF_KEY_MAP ? k->count : 1;
+
+        for (size_t j = 0; j < n; j++)
+            copy_one(o, (const char *)from + k->off + j, (const char *)to + k->off + j);
+    }
+    for (size_t i = 0; i < set->n_subs; i++) {
+        const struct wf_key_sub *s = &set->subs[i];
+        size_t n = s->count ? s->count : 1;
+
+        for (size_t j = 0; j < n; j++) {
+            size_t off = s->off + j * s->set->size;
+
+            wf_origins_copy(o, s->set, (const char *)from + off, (const char *)to + off);
+        }
+    }
+}
+
 void wf_origins_free(struct wf_origins *o)
 {
     free(o->slots);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The `profile:` key: files with `links:`, `switches:` and `hosts:` sections that are applied
- * before the scenario's own. A name is looked for in profiles/ beside the scenario, then in
+ * The `profile:` key: files with `links:`, `switches:`, `ports:` and `hosts:` sections that are
+ * applied before the scenario's own. A name is looked for in profiles/ beside the scenario, then in
  * scenarios/profiles/ of each folder above it, then where weft was installed or built; a word with
  * a '/' is a path from the scenario's folder.
  */
@@ -13,7 +13,7 @@
 
 #include "scen/scen_priv.h"
 
-static const char *const known[] = {"weft", "description", "links", "switches", "hosts"};
+static const char *const known[] = {"weft", "description", "links", "switches", "ports", "hosts"};
 
 static const char *folder_of(struct wf_arena *a, const char *path)
 {

@@ -112,6 +112,8 @@ static void print_set(FILE *out, const struct wf_keyset *set, const char *path)
     for (size_t i = 0; i < set->n_subs; i++) {
         const struct wf_key_sub *s = &set->subs[i];
 
+        if (!s->name) /* it has a section of its own */
+            continue;
         snprintf(below, sizeof(below), "%s.%s", path, s->name);
         if (s->count)
             fprintf(out,
@@ -140,7 +142,14 @@ static const struct section sections[] = {
      "every "
      "link that has it, `\"*\"` every link."},
     {"switches", "switches", &wf_switch_keys,
-     "A mapping from patterns over switches to their keys."},
+     "A mapping from patterns over switches to their keys, and to those of all of their ports, "
+     "which "
+     "[ports](#ports) lists."},
+    {"ports", "ports", &wf_switch_port_keys,
+     "Keys of a switch's ports. Below `switches` they are those of all ports of the switch; here, "
+     "in "
+     "a mapping from patterns over ports such as `leaf0:p[0-3]`, those of some, which go before "
+     "whatever stands below `switches`."},
     {"hosts", "hosts", &wf_host_keys, "A mapping from patterns over hosts to their keys."},
     {"workload", "workload", &wf_work_keys, NULL},
     {"Keys of a flow", "workload", &wf_flow_keys,
@@ -170,7 +179,8 @@ static const char intro[] =
     "found\n"
     "in `profiles/` beside the scenario or in `scenarios/profiles/`), then the scenario; among "
     "the\n"
-    "entries of a section that match, the later one wins, key by key.\n\n"
+    "entries of a section that match, the later one wins, key by key. All of `ports:` comes after\n"
+    "all of `switches:`.\n\n"
     "`--set KEY=VALUE` (run, check, replay, sweep) comes after all of these. KEY is the way to "
     "the\n"
     "value with dots between: `seed`, `topology.leaves`, `links.h0-*.rate`,\n"
@@ -252,6 +262,8 @@ static void print_defaults(FILE *out, const struct wf_keyset *set, const char *p
     for (size_t i = 0; i < set->n_subs; i++) {
         const struct wf_key_sub *s = &set->subs[i];
 
+        if (!s->name)
+            continue;
         snprintf(below, sizeof(below), "%s%s%s%s", path, path[0] ? "." : "", s->name,
                  s->count ? ".N" : "");
         print_defaults(out, s->set, below);

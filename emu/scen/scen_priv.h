@@ -59,6 +59,8 @@ void wf_scen_topology(struct wf_scenario *s);
 void wf_scen_profiles(struct wf_scenario *s);
 /* The links, switches and hosts sections of a file or profile. */
 void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool profile);
+/* The ports sections of the profiles and of the file, once all switches are known. */
+void wf_scen_ports(struct wf_scenario *s);
 void wf_scen_workload(struct wf_scenario *s);
 void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
 void wf_scen_timeline(struct wf_scenario *s);
@@ -66,10 +68,16 @@ void wf_scen_captures(struct wf_scenario *s);
 void wf_scen_traces(struct wf_scenario *s);
 void wf_scen_check(struct wf_scenario *s);
 void wf_scen_objs(struct wf_scenario *s);
-/* leaf: the switch of each host */
+/* leaf: for each host the end of its link at the switch, 2 x link + end */
+static inline uint32_t wf_scen_leaf(const struct wf_scenario *s, uint32_t end)
+{
+    const struct wf_desc_link *l = &s->desc.links[end / 2];
+
+    return end % 2 ? l->b.index : l->a.index;
+}
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
 void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
-                            const struct wf_desc_flow *f, const struct wf_switch_cfg *leaf);
+                            const struct wf_desc_flow *f, const struct wf_switch_port_cfg *leaf);
 
 /* --set: changes the tree, before it is read. */
 int wf_scen_sets(struct wf_scenario *s, const char *const *sets, size_t n);

@@ -70,9 +70,9 @@ const struct wf_keyset wf_scen_keys = {
 };
 
 /* Sections that are no options. */
-static const char *const sections[] = {"weft",   "topology", "profile",  "links",   "switches",
-                                       "hosts",  "workload", "timeline", "capture", "trace",
-                                       "expect", "lab",      NULL};
+static const char *const sections[] = {"weft",  "topology", "profile",  "links",    "switches",
+                                       "ports", "hosts",    "workload", "timeline", "capture",
+                                       "trace", "expect",   "lab",      NULL};
 
 bool wf_scen_name_ok(const char *name)
 {
@@ -189,6 +189,7 @@ static int load_tree(struct wf_scenario *s)
     if (s->desc.n_links) {
         wf_scen_profiles(s);
         wf_scen_nodes(s, s->root, false);
+        wf_scen_ports(s);
         wf_desc_address(&s->desc, &s->arena);
         wf_scen_workload(s);
         wf_scen_timeline(s);

@@ -5,7 +5,7 @@
  *
  * Order of precedence: the tables' defaults, the profiles in their order, the file; in each the
  * entries of `links:`, `switches:` and `hosts:` in the order of the file, so that a later entry
- * that matches wins.
+ * that matches wins. The entries of all `ports:` come after those of all `switches:`.
  */
 #ifndef WEFT_SCEN_SCENARIO_H
 #define WEFT_SCEN_SCENARIO_H
@@ -38,6 +38,7 @@ struct wf_scen_work;
 struct wf_scen_topology;
 struct wf_scen_step;
 struct wf_scen_text;
+struct wf_scen_layers;
 enum { WF_SCEN_PROFILES_MAX = 8, WF_SCEN_EXTRAS_MAX = 4 };
 
 struct wf_scenario {
@@ -70,9 +71,10 @@ struct wf_scenario {
     const struct wf_keyset *extra_keys[WF_SCEN_EXTRAS_MAX];
     const void *extras[WF_SCEN_EXTRAS_MAX];
     uint32_t n_extras;
-    const char **ports; /* names of all ports: of each link its a, then its b */
-    const char **links; /* names of all links */
-    uint64_t *zeros;    /* values of counters before there is a fabric */
+    struct wf_scen_layers *layers; /* of nodes.c */
+    const char **ports;            /* names of all ports: of each link its a, then its b */
+    const char **links;            /* names of all links */
+    uint64_t *zeros;               /* values of counters before there is a fabric */
 };
 
 /*

@@ -136,11 +136,34 @@ static void print_group(FILE *out, struct group *g)
     free(g->names);
 }
 
+/* Ports that are told of by themselves: all others have what their switch says. */
+static struct group group_ports(const struct wf_scenario *s)
+{
+    const struct wf_desc *d = &s->desc;
+    struct group g;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < 2 * d->n_links; i++)
+        n += d->links[i / 2].port_cfg[i % 2] != NULL;
+    g = new_group("port", n);
+    for (uint32_t i = 0; i < 2 * d->n_links; i++) {
+        const struct wf_switch_port_cfg *c = d->links[i / 2].port_cfg[i % 2];
+
+        if (!c)
+            continue;
+        n--;
+        g.names[g.n - 1 - n] = s->ports[i];
+        g.texts[g.n - 1 - n] = explain_text(s, &wf_switch_port_keys, c);
+    }
+    return g;
+}
+
 static void explain_nodes(const struct wf_scenario *s, FILE *out)
 {
     const struct wf_desc *d = &s->desc;
     struct group links = new_group("link", d->n_links);
     struct group switches = new_group("switch", d->n_switches);
+    struct group ports = group_ports(s);
     struct group hosts = new_group("host", d->n_hosts);
 
     for (uint32_t i = 0; i < d->n_links; i++) {
@@ -158,6 +181,7 @@ static void explain_nodes(const struct wf_scenario *s, FILE *out)
     }
     print_group(out, &links);
     print_group(out, &switches);
+    print_group(out, &ports);
     print_group(out, &hosts);
 }
 
@@ -192,13 +216,13 @@ static bool limits_of(const struct wf_scenario *s, uint32_t link, int end, unsig
     const struct wf_desc_link *l = &s->desc.links[link];
     struct wf_desc_end self = end ? l->b : l->a, peer = end ? l->a : l->b;
     uint64_t response = peer.is_host ? s->desc.hosts[peer.index].cfg.pfc.response_ps
-                                     : s->desc.switches[peer.index].cfg.pfc.response_ps;
+                                     : wf_desc_port_cfg(&s->desc, link, !end)->pfc.response_ps;
 
-    if (self.is_host || !s->desc.switches[self.index].cfg.pg[g].lossless)
+    if (self.is_host || !wf_desc_port_cfg(&s->desc, link, end)->pg[g].lossless)
         return false;
     if (response == WF_KEY_AUTO)
         response = wf_pfc_response_ps(l->cfg.rate_bps);
-    wf_pg_resolve(&s->desc.switches[self.index].cfg.pg[g], &l->cfg, response, lim);
+    wf_pg_resolve(&wf_desc_port_cfg(&s->desc, link, end)->pg[g], &l->cfg, response, lim);
     return true;
 }
 

@@ -4,9 +4,9 @@
  * complained of as if it stood in the file. KEY is the way to it with dots between:
  *
  *   seed, topology.leaves          a key at the top, a key of a section
- *   switches.leaf*.queue.3.kmin    below links, switches and hosts a pattern comes next; what is
- *                                  set goes behind all that the file says, so that it wins
- *   workload.in.size               the entry of a list by its name, or by its number from 0
+ *   switches.leaf*.queue.3.kmin    below links, switches, ports and hosts a pattern comes next;
+ * what is set goes behind all that the file says, so that it wins workload.in.size the entry of a
+ * list by its name, or by its number from 0
  *
  * VALUE is a scalar as it stands, or YAML when it begins with [ or {.
  * Left out: `expect`, whose claims belong to the file and are told of by their place in it.
@@ -183,10 +183,11 @@ static int put(const struct set *t, struct wf_yaml_node *n, size_t at)
 
 static bool is_pattern_section(const char *word)
 {
-    return !strcmp(word, "links") || !strcmp(word, "switches") || !strcmp(word, "hosts");
+    return !strcmp(word, "links") || !strcmp(word, "switches") || !strcmp(word, "hosts") ||
+           !strcmp(word, "ports");
 }
 
-/* links, switches, hosts: a new entry behind the others. */
+/* links, switches, ports, hosts: a new entry behind the others. */
 static int put_behind(const struct set *t, struct wf_yaml_node *root)
 {
     if (t->n < 3)
@@ -194,6 +195,7 @@ static int put_behind(const struct set *t, struct wf_yaml_node *root)
                     t->words[0],
                     t->words[0][0] == 'l'   ? "rate"
                     : t->words[0][0] == 's' ? "latency"
+                    : t->words[0][0] == 'p' ? "trust"
                                             : "mtu");
     for (size_t i = 0; i < root->n; i++)
         if (!strcmp(wf_yaml_key(root, i)->text, t->words[0])) {

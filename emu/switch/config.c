@@ -6,6 +6,7 @@
 
 #define PG(field)    offsetof(struct wf_pg_cfg, field)
 #define QUEUE(field) offsetof(struct wf_queue_cfg, field)
+#define PORT(field)  offsetof(struct wf_switch_port_cfg, field)
 #define ROW(field)   offsetof(struct wf_switch_cfg, field)
 #define BYTES_MAX    (1ull << 40) /* so that sums and ECN's products stay exact */
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
@@ -26,7 +27,7 @@ static const struct wf_key pg_rows[] = {
 
 static const struct wf_keyset pg_keys = {
     .name = "pg",
-    .doc = "An ingress priority group, the same at each port.",
+    .doc = "An ingress priority group.",
     .keys = pg_rows,
     .n_keys = COUNT(pg_rows),
     .size = sizeof(struct wf_pg_cfg),
@@ -55,14 +56,48 @@ static const struct wf_key queue_rows[] = {
 
 static const struct wf_keyset queue_keys = {
     .name = "queue",
-    .doc = "An egress queue, the same at each port.",
+    .doc = "An egress queue.",
     .keys = queue_rows,
     .n_keys = COUNT(queue_rows),
     .size = sizeof(struct wf_queue_cfg),
 };
 
-static const char *const forwarding_names[] = {"routed", "l2", NULL};
 static const char *const trust_names[] = {"dscp", "pcp", NULL};
+
+static const struct wf_key port_rows[] = {
+    {"trust", WF_KEY_ENUM, PORT(trust), "dscp", .names = trust_names,
+     .doc = "What decides a packet's traffic class."},
+    {"dscp_to_tc", WF_KEY_MAP, PORT(dscp_to_tc), "d: d / 8", .max = 7, .count = 64,
+     .doc = "DSCP to traffic class."},
+    {"pcp_to_tc", WF_KEY_MAP, PORT(pcp_to_tc), "p: p", .max = 7, .count = 8,
+     .doc = "802.1p priority to traffic class; untagged frames count as 0."},
+    {"tc_to_pg", WF_KEY_MAP, PORT(tc_to_pg), "t: t", .max = 7, .count = 8,
+     .doc = "Traffic class to ingress priority group (SONiC: TC_TO_PRIORITY_GROUP_MAP)."},
+    {"tc_to_queue", WF_KEY_MAP, PORT(tc_to_queue), "t: t", .max = 7, .count = 8,
+     .doc = "Traffic class to egress queue (SONiC: TC_TO_QUEUE_MAP)."},
+    {"pg_to_pfc_priority", WF_KEY_MAP, PORT(pg_to_pfc_priority), "g: g", .max = 7, .count = 8,
+     .doc = "Whom a full group pauses (SONiC: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, inverted)."},
+    {"pfc_priority_to_queue", WF_KEY_MAP, PORT(pfc_priority_to_queue), "p: p", .max = 7, .count = 8,
+     .doc = "What a received pause stops (SONiC: MAP_PFC_PRIORITY_TO_QUEUE)."},
+};
+
+static const struct wf_key_sub port_subs[] = {
+    {"pfc", &wf_pfc_keys, PORT(pfc), 0, "Priority flow control."},
+    {"pg", &pg_keys, PORT(pg), WF_PGS, "Ingress priority groups 0 to 7."},
+    {"queue", &queue_keys, PORT(queue), WF_QUEUES, "Egress queues 0 to 7."},
+};
+
+const struct wf_keyset wf_switch_port_keys = {
+    .name = "port",
+    .doc = "A port of a switch.",
+    .keys = port_rows,
+    .n_keys = COUNT(port_rows),
+    .subs = port_subs,
+    .n_subs = COUNT(port_subs),
+    .size = sizeof(struct wf_switch_port_cfg),
+};
+
+static const char *const forwarding_names[] = {"routed", "l2", NULL};
 static const char *const mode_names[] = {"store_and_forward", "cut_through", NULL};
 
 static const struct wf_key rows[] = {
@@ -76,26 +111,10 @@ static const struct wf_key rows[] = {
      .source = "assumed"},
     {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB", 0, BYTES_MAX,
      .doc = "Packet buffer of the whole switch.", .source = "assumed"},
-    {"trust", WF_KEY_ENUM, ROW(trust), "dscp", .names = trust_names,
-     .doc = "What decides a packet's traffic class."},
-    {"dscp_to_tc", WF_KEY_MAP, ROW(dscp_to_tc), "d: d / 8", .max = 7, .count = 64,
-     .doc = "DSCP to traffic class."},
-    {"pcp_to_tc", WF_KEY_MAP, ROW(pcp_to_tc), "p: p", .max = 7, .count = 8,
-     .doc = "802.1p priority to traffic class; untagged frames count as 0."},
-    {"tc_to_pg", WF_KEY_MAP, ROW(tc_to_pg), "t: t", .max = 7, .count = 8,
-     .doc = "Traffic class to ingress priority group (SONiC: TC_TO_PRIORITY_GROUP_MAP)."},
-    {"tc_to_queue", WF_KEY_MAP, ROW(tc_to_queue), "t: t", .max = 7, .count = 8,
-     .doc = "Traffic class to egress queue (SONiC: TC_TO_QUEUE_MAP)."},
-    {"pg_to_pfc_priority", WF_KEY_MAP, ROW(pg_to_pfc_priority), "g: g", .max = 7, .count = 8,
-     .doc = "Whom a full group pauses (SONiC: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, inverted)."},
-    {"pfc_priority_to_queue", WF_KEY_MAP, ROW(pfc_priority_to_queue), "p: p", .max = 7, .count = 8,
-     .doc = "What a received pause stops (SONiC: MAP_PFC_PRIORITY_TO_QUEUE)."},
 };
 
 static const struct wf_key_sub subs[] = {
-    {"pfc", &wf_pfc_keys, ROW(pfc), 0, "Priority flow control."},
-    {"pg", &pg_keys, ROW(pg), WF_PGS, "Ingress priority groups 0 to 7."},
-    {"queue", &queue_keys, ROW(queue), WF_QUEUES, "Egress queues 0 to 7."},
+    {NULL, &wf_switch_port_keys, ROW(port), 0, NULL},
 };
 
 const struct wf_keyset wf_switch_keys = {
@@ -110,13 +129,15 @@ const struct wf_keyset wf_switch_keys = {
 
 void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg)
 {
+    struct wf_switch_port_cfg *port = &cfg->port;
+
     *cfg = (struct wf_switch_cfg){0};
     wf_keyset_defaults(&wf_switch_keys, cfg);
     for (unsigned i = 0; i < 64; i++)
-        cfg->dscp_to_tc[i] = (uint8_t)(i / 8);
+        port->dscp_to_tc[i] = (uint8_t)(i / 8);
     for (unsigned i = 0; i < 8; i++) {
-        cfg->pcp_to_tc[i] = cfg->tc_to_pg[i] = cfg->tc_to_queue[i] = (uint8_t)i;
-        cfg->pg_to_pfc_priority[i] = cfg->pfc_priority_to_queue[i] = (uint8_t)i;
+        port->pcp_to_tc[i] = port->tc_to_pg[i] = port->tc_to_queue[i] = (uint8_t)i;
+        port->pg_to_pfc_priority[i] = port->pfc_priority_to_queue[i] = (uint8_t)i;
     }
 }
 
@@ -131,6 +152,7 @@ void wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
     };
 
     out->headroom_bound = wf_headroom_bytes(&in);
+    out->limit = pg->limit_bytes;
     out->xoff = pg->xoff_bytes;
     out->headroom = pg->headroom_bytes == WF_KEY_AUTO ? out->headroom_bound : pg->headroom_bytes;
     out->xon = pg->xon_bytes;

@@ -32,11 +32,8 @@ struct wf_queue_cfg {
     uint64_t limit_bytes; /* lossy packets beyond are dropped */
 };
 
-struct wf_switch_cfg {
-    int forwarding;      /* enum wf_forwarding */
-    int mode;            /* enum wf_mode */
-    uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
-    uint64_t buffer_bytes;
+/* What each port has of its own. */
+struct wf_switch_port_cfg {
     int trust; /* enum wf_trust */
     uint8_t dscp_to_tc[64];
     uint8_t pcp_to_tc[8];
@@ -49,7 +46,17 @@ struct wf_switch_cfg {
     struct wf_queue_cfg queue[WF_QUEUES];
 };
 
+struct wf_switch_cfg {
+    int forwarding;      /* enum wf_forwarding */
+    int mode;            /* enum wf_mode */
+    uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
+    uint64_t buffer_bytes;
+    struct wf_switch_port_cfg port; /* of all ports that have no other */
+};
+
+/* Keys of a switch, those of its ports among them; and those of a port alone. */
 extern const struct wf_keyset wf_switch_keys;
+extern const struct wf_keyset wf_switch_port_keys;
 
 /* The defaults of the tables, and of the maps: DSCP d to class d / 8, all else one to one. */
 void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg);
@@ -58,6 +65,7 @@ void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg);
 struct wf_pg_limits {
     uint64_t xoff, headroom, xon;
     uint64_t headroom_bound; /* least headroom that can't lose anything */
+    uint64_t limit;          /* lossy */
 };
 struct wf_link_cfg;
 void wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,

@@ -23,10 +23,10 @@ static enum wf_reason refused(const struct wf_switch *sw, const struct wf_visit 
         return bytes <= pg->lim.xoff + pg->lim.headroom ? WF_DROP_NONE
                : v->in->peer->node->ignores_pause       ? WF_DROP_PEER_IGNORED_PAUSE
                                                         : WF_DROP_NO_HEADROOM;
-    if (bytes > sw->cfg.pg[v->pkt->pg].limit_bytes)
+    if (bytes > pg->lim.limit)
         return WF_DROP_INGRESS_FULL;
     if (v->out->q[v->pkt->queue].ctr[WF_QUEUE_BYTES] + len >
-        sw->cfg.queue[v->pkt->queue].limit_bytes)
+        wf_switch_class(sw, v->out)->cfg->queue[v->pkt->queue].limit_bytes)
         return WF_DROP_EGRESS_FULL;
     return WF_DROP_NONE;
 }
@@ -122,8 +122,9 @@ void wf_switch_mark_maybe(struct wf_switch *sw, struct wf_port *out, struct wf_p
 {
     struct wf_queue *q = &out->q[pkt->queue];
 
-    if (pkt->p.ecn == WF_ECN_NOT_ECT ||
-        !wf_ecn_decide(&sw->cfg.queue[pkt->queue].ecn, q->ctr[WF_QUEUE_BYTES], &sw->prng))
+    const struct wf_ecn_cfg *ecn = &wf_switch_class(sw, out)->cfg->queue[pkt->queue].ecn;
+
+    if (pkt->p.ecn == WF_ECN_NOT_ECT || !wf_ecn_decide(ecn, q->ctr[WF_QUEUE_BYTES], &sw->prng))
         return;
     if (!wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p))
         return; /* it was CE already */

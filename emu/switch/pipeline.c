@@ -26,13 +26,14 @@ static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     const struct wf_parsed *p = &pkt->p;
+    const struct wf_port_class *class = wf_switch_class(sw, v->in);
     struct wf_lane l;
     uint64_t *ctr;
 
-    if (sw->cfg.trust == WF_TRUST_DSCP && p->flags & WF_P_IP)
-        l = sw->by_dscp[p->dscp & 63];
+    if (class->trust_dscp && p->flags & WF_P_IP)
+        l = class->by_dscp[p->dscp & 63];
     else
-        l = sw->by_pcp[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
+        l = class->by_pcp[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
     pkt->tc = l.tc;
     pkt->pg = l.pg;
     pkt->queue = l.queue;
@@ -44,10 +45,13 @@ static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
     return WF_NEXT;
 }
 
-static enum wf_step egress_mtu(struct wf_switch *sw, struct wf_visit *v)
+/* What the port out has a say in: the queue, by its own map, and the length. */
+static enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 {
     uint32_t l3 = v->pkt->frame_len - WF_FCS_LEN - v->pkt->p.l3_off;
 
+    if (sw->class_of)
+        v->pkt->queue = sw->class_of[v->out->index]->cfg->tc_to_queue[v->pkt->tc];
     return l3 > v->out->mtu ? wf_switch_drop(v, WF_DROP_MTU) : WF_NEXT;
 }
 
@@ -79,7 +83,7 @@ static enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
 const struct wf_stage wf_switch_stages[] = {
     {"check", check},         {"classify", classify},
     {"neighbour", neighbour}, {"forward", wf_switch_forward},
-    {"mtu", egress_mtu},      {"admit", wf_switch_admit},
+    {"egress", egress},       {"admit", wf_switch_admit},
     {"enqueue", enqueue},     {NULL, NULL},
 };
 

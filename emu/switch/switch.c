@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/switch.h"
 
+#include <string.h>
+
 #include "eth/ets.h"
 
 static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_arena *arena)
 {
+    const struct wf_switch_port_cfg *c = wf_switch_class(sw, port)->cfg;
+
     port->sched = &wf_ets_ops;
-    wf_pfc_attach(port, &sw->cfg.pfc, sw->cfg.pfc_priority_to_queue, arena);
+    wf_pfc_attach(port, &c->pfc, c->pfc_priority_to_queue, arena);
     for (unsigned i = 0; i < WF_QUEUES; i++) {
-        port->q[i].strict = sw->cfg.queue[i].sched == WF_SCHED_STRICT;
-        port->q[i].quantum = sw->cfg.queue[i].weight * 64;
+        port->q[i].strict = c->queue[i].sched == WF_SCHED_STRICT;
+        port->q[i].quantum = c->queue[i].weight * 64;
     }
     for (unsigned i = 0; i < WF_PGS; i++) {
         struct wf_pg *pg = &sw->pg[port->index][i];
 
-        pg->lossless = sw->cfg.pg[i].lossless;
+        pg->lossless = c->pg[i].lossless;
         if (pg->lossless)
             pg->blame = WF_ARENA_ARRAY(arena, struct wf_blame, WF_BLAMES);
-        pg->prio = sw->cfg.pg_to_pfc_priority[i];
+        pg->prio = c->pg_to_pfc_priority[i];
     }
 }
 
@@ -25,13 +29,14 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
 {
     struct wf_switch *sw = (struct wf_switch *)node;
+    const struct wf_switch_port_cfg *c = wf_switch_class(sw, port)->cfg;
 
     for (unsigned i = 0; i < WF_PGS; i++)
-        wf_pg_resolve(&sw->cfg.pg[i], &port->link->cfg, wf_pfc_of(port->peer)->response_ps,
+        wf_pg_resolve(&c->pg[i], &port->link->cfg, wf_pfc_of(port->peer)->response_ps,
                       &sw->pg[port->index][i].lim);
 }
 
-static struct wf_lane lane_of(const struct wf_switch_cfg *c, uint8_t tc)
+static struct wf_lane lane_of(const struct wf_switch_port_cfg *c, uint8_t tc)
 {
     uint8_t pg = c->tc_to_pg[tc];
 
@@ -39,17 +44,41 @@ static struct wf_lane lane_of(const struct wf_switch_cfg *c, uint8_t tc)
 }
 
 /* What the pipeline asks of the configuration for each packet, in the form in which it asks. */
-static void resolve_cfg(struct wf_switch *sw)
+static void make_class(struct wf_port_class *k, const struct wf_switch_port_cfg *c)
 {
-    const struct wf_switch_cfg *c = &sw->cfg;
-
+    k->cfg = c;
+    k->trust_dscp = c->trust == WF_TRUST_DSCP;
     for (unsigned i = 0; i < 64; i++)
-        sw->by_dscp[i] = lane_of(c, c->dscp_to_tc[i]);
+        k->by_dscp[i] = lane_of(c, c->dscp_to_tc[i]);
     for (unsigned i = 0; i < 8; i++)
-        sw->by_pcp[i] = lane_of(c, c->pcp_to_tc[i]);
+        k->by_pcp[i] = lane_of(c, c->pcp_to_tc[i]);
     for (unsigned i = 0; i < WF_QUEUES; i++)
         if (c->queue[i].ecn.enable)
-            sw->marks[c->queue[i].mark_at] |= (uint8_t)(1u << i);
+            k->marks[c->queue[i].mark_at] |= (uint8_t)(1u << i);
+}
+
+/* The class of a port whose configuration is its own: that of a port before it, or a new one. */
+static struct wf_port_class *class_for(struct wf_switch *sw, const struct wf_switch_port_cfg *c,
+                                       uint16_t port, struct wf_arena *arena)
+{
+    struct wf_port_class *k;
+
+    for (uint16_t i = 0; i < port; i++)
+        if (sw->class_of[i]->cfg == c || !memcmp(sw->class_of[i]->cfg, c, sizeof(*c)))
+            return sw->class_of[i];
+    k = WF_ARENA_NEW(arena, struct wf_port_class);
+    make_class(k, c);
+    return k;
+}
+
+static void make_classes(struct wf_switch *sw, struct wf_arena *arena)
+{
+    make_class(&sw->class, &sw->cfg.port);
+    if (!sw->port_cfg)
+        return;
+    sw->class_of = WF_ARENA_ARRAY(arena, struct wf_port_class *, sw->node.n_ports);
+    for (uint16_t i = 0; i < sw->node.n_ports; i++)
+        sw->class_of[i] = sw->port_cfg[i] ? class_for(sw, sw->port_cfg[i], i, arena) : &sw->class;
 }
 
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
@@ -61,7 +90,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     sw->pg = wf_arena_alloc_line(arena, sizeof(*sw->pg) * node->n_ports);
     if (sw->cfg.forwarding == WF_FORWARD_L2)
         sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
-    resolve_cfg(sw);
+    make_classes(sw, arena);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
 }

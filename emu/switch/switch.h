@@ -37,6 +37,15 @@ struct wf_lane {
     uint8_t tc, pg, queue, prio;
 };
 
+/* A port's configuration, in the form in which the pipeline asks for it; ports with the same one
+ * share it. */
+struct wf_port_class {
+    const struct wf_switch_port_cfg *cfg;
+    bool trust_dscp;
+    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue that marks then */
+    struct wf_lane by_dscp[64], by_pcp[8];
+};
+
 /* A MAC address learned at an edge port (forwarding l2), besides those of the scenario. */
 struct wf_fdb_entry {
     uint8_t mac[6];
@@ -47,20 +56,27 @@ struct wf_fdb_entry {
 struct wf_switch {
     struct wf_node node; /* first */
     uint32_t sw;         /* index in the graph */
-    uint8_t marks[2];    /* by enum wf_mark_at: bit per queue that marks then */
     const struct wf_graph *graph;
     const struct wf_addr_table *addr;
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
     uint64_t used_bytes, used_max_bytes;
     struct wf_switch_cfg cfg;
-    struct wf_lane by_dscp[64], by_pcp[8]; /* from cfg's maps */
+    const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
+    struct wf_port_class class;                 /* of cfg.port */
+    struct wf_port_class **class_of;            /* [port]; NULL: all ports have `class` */
     struct wf_prng prng;
     struct wf_fdb_entry *fdb; /* forwarding l2 only */
 };
 
 extern const struct wf_node_ops wf_switch_ops;
 
-/* node.ops' ready: cfg, sw, graph and addr are set, name, ports and links in place. */
+static inline const struct wf_port_class *wf_switch_class(const struct wf_switch *sw,
+                                                          const struct wf_port *port)
+{
+    return sw->class_of ? sw->class_of[port->index] : &sw->class;
+}
+
+/* node.ops' ready: cfg, port_cfg, sw, graph and addr are set, name, ports and links in place. */
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena);
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port);
 
@@ -94,7 +110,7 @@ void wf_switch_mark_maybe(struct wf_switch *sw, struct wf_port *out, struct wf_p
 static inline void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
                                   enum wf_mark_at at)
 {
-    if (sw->marks[at] >> pkt->queue & 1)
+    if (wf_switch_class(sw, out)->marks[at] >> pkt->queue & 1)
         wf_switch_mark_maybe(sw, out, pkt);
 }
 

@@ -103,9 +103,9 @@ static void describe(struct world *w, uint64_t seed)
     for (uint32_t i = 0; i < w->desc.n_switches; i++) {
         struct wf_switch_cfg *c = &w->desc.switches[i].cfg;
 
-        c->pg[3].lossless = true;
-        c->pg[3].xoff_bytes = 20000;
-        c->pg[3].xon_bytes = 10000;
+        c->port.pg[3].lossless = true;
+        c->port.pg[3].xoff_bytes = 20000;
+        c->port.pg[3].xon_bytes = 10000;
     }
     for (int i = 0; i < EDGES; i++) {
         struct wf_attach_cfg *a = &w->desc.hosts[attached[i]].cfg.attach;

@@ -54,7 +54,7 @@ static void fat_tree(uint32_t k)
     for (uint32_t i = 0; i < desc.n_links; i++)
         desc.links[i].cfg.delay_ps = WF_PS_PER_US;
     for (uint32_t i = 0; i < desc.n_switches; i++)
-        desc.switches[i].cfg.pg[3].lossless = true;
+        desc.switches[i].cfg.port.pg[3].lossless = true;
 }
 
 static void flow(uint32_t from, uint32_t to, const struct scenario *s, bool small)

@@ -43,7 +43,7 @@ static void describe(uint32_t k, uint32_t pods, uint32_t hosts_per_edge)
     for (uint32_t i = 0; i < desc.n_links; i++)
         desc.links[i].cfg.delay_ps = WF_PS_PER_US;
     for (uint32_t i = 0; i < desc.n_switches; i++)
-        desc.switches[i].cfg.pg[3].lossless = true;
+        desc.switches[i].cfg.port.pg[3].lossless = true;
 }
 
 /* One cycle through all hosts, drawn from the seed. */

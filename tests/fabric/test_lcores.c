@@ -48,8 +48,8 @@ static struct wf_desc_flow *flow(uint32_t from, uint32_t to, uint64_t bytes)
 static void lossless(void)
 {
     for (uint32_t i = 0; i < desc.n_switches; i++) {
-        desc.switches[i].cfg.pg[3].lossless = true;
-        desc.switches[i].cfg.pg[3].xoff_bytes = 20000;
+        desc.switches[i].cfg.port.pg[3].lossless = true;
+        desc.switches[i].cfg.port.pg[3].xoff_bytes = 20000;
     }
 }
 

@@ -213,8 +213,8 @@ static void describe(void)
     wf_desc_fat_tree(&desc, &arena, &t);
     wf_desc_address(&desc, &arena);
     for (uint32_t i = 0; i < desc.n_switches; i++) {
-        desc.switches[i].cfg.pg[3].lossless = true;
-        desc.switches[i].cfg.pg[3].xoff_bytes = 20000;
+        desc.switches[i].cfg.port.pg[3].lossless = true;
+        desc.switches[i].cfg.port.pg[3].xoff_bytes = 20000;
     }
     desc.flows = WF_ARENA_ARRAY(&arena, struct wf_desc_flow, 32);
     for (uint32_t h = 0; h < 31; h++) {

@@ -64,7 +64,7 @@ static void build(struct world *w)
     wf_desc_leaf_spine(&w->desc, &w->arena, 2, 1, HOSTS_PER_LEAF);
     wf_desc_address(&w->desc, &w->arena);
     for (uint32_t i = 0; i < w->desc.n_switches; i++)
-        w->desc.switches[i].cfg.pg[3].lossless = true;
+        w->desc.switches[i].cfg.port.pg[3].lossless = true;
     for (int i = 0; i < EDGES; i++) {
         w->desc.hosts[i].cfg.attach.type = WF_ATTACH_ETHDEV;
         w->desc.hosts[i].cfg.attach.devargs = "none";

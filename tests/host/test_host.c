@@ -32,7 +32,7 @@ static void describe(struct setup *s, uint32_t leaves, uint32_t spines, uint32_t
     wf_desc_leaf_spine(&s->d, &s->arena, leaves, spines, hosts);
     s->d.flows = WF_ARENA_ARRAY(&s->arena, struct wf_desc_flow, max_flows);
     for (uint32_t i = 0; i < s->d.n_switches; i++)
-        s->d.switches[i].cfg.pg[3].lossless = true;
+        s->d.switches[i].cfg.port.pg[3].lossless = true;
 }
 
 static struct wf_flow_cfg *flow(struct setup *s, uint32_t from, uint32_t to, uint64_t bytes)
@@ -265,7 +265,7 @@ static void test_incast(void **state)
     describe(&s, 1, 0, 9, 8);
     for (uint32_t i = 0; i < 8; i++)
         flow(&s, i, 8, n * 4096)->window_bytes = 1 << 20;
-    s.d.switches[0].cfg.pg[3].xoff_bytes = 40000;
+    s.d.switches[0].cfg.port.pg[3].xoff_bytes = 40000;
     build(&s);
     run(&s);
     for (uint32_t i = 0; i < 8; i++) {
@@ -350,7 +350,7 @@ static void mixed(struct setup *s, uint64_t seed)
     for (uint32_t i = 0; i < 6; i++)
         flow(s, i, (i + 2) % 6, 300000)->start_ps = i * 777;
     for (uint32_t i = 0; i < s->d.n_switches; i++)
-        s->d.switches[i].cfg.queue[3].ecn.enable = true;
+        s->d.switches[i].cfg.port.queue[3].ecn.enable = true;
 }
 
 static void test_digest(void **state)

@@ -327,8 +327,8 @@ static void test_many_small_packets(void **state)
     for (uint32_t i = 0; i < 300; i++)
         flow(i % 4, 4, 64)->count = 150;
     s.d.links[4].cfg.rate_bps = 1000000000;
-    s.d.switches[0].cfg.queue[3].limit_bytes = 32000000;
-    s.d.switches[0].cfg.pg[3].limit_bytes = 32000000;
+    s.d.switches[0].cfg.port.queue[3].limit_bytes = 32000000;
+    s.d.switches[0].cfg.port.pg[3].limit_bytes = 32000000;
     build();
     run(WF_TIME_NEVER);
     assert_in_range(wf_fabric_switch(s.f, 0)->ports[4].q[3].ctr[WF_QUEUE_MAX_BYTES],
@@ -347,9 +347,9 @@ static void test_marks(void **state)
     describe(1, 0, 3, 2);
     flow(0, 2, 1 << 20)->window_bytes = 1 << 20;
     flow(1, 2, 1 << 20)->ecn = 0;
-    s.d.switches[0].cfg.queue[3].ecn.enable = true;
-    s.d.switches[0].cfg.queue[3].ecn.kmin_bytes = 10000;
-    s.d.switches[0].cfg.queue[3].ecn.kmax_bytes = 50000;
+    s.d.switches[0].cfg.port.queue[3].ecn.enable = true;
+    s.d.switches[0].cfg.port.queue[3].ecn.kmin_bytes = 10000;
+    s.d.switches[0].cfg.port.queue[3].ecn.kmax_bytes = 50000;
     build();
     run(WF_TIME_NEVER);
     marked = wf_fabric_switch(s.f, 0)->ports[2].ctr[WF_PORT_ECN_MARKED_FRAMES];

@@ -42,7 +42,7 @@ static void set_up(uint32_t n, unsigned mtu)
         struct wf_switch_cfg *c = &live.desc.switches[i].cfg;
 
         c->forwarding = WF_FORWARD_L2;
-        c->trust = WF_TRUST_PCP;
+        c->port.trust = WF_TRUST_PCP;
     }
     for (uint32_t i = 0; i < n; i++) {
         lv_ns_make(&ns[i], i, mtu, NULL, NULL);
@@ -120,8 +120,8 @@ static void lossless_bottleneck(enum wf_attach_pfc pfc)
     for (uint32_t i = 0; i < live.desc.n_switches; i++) {
         struct wf_switch_cfg *c = &live.desc.switches[i].cfg;
 
-        c->pg[3].lossless = true;
-        c->pg[3].xoff_bytes = 20000;
+        c->port.pg[3].lossless = true;
+        c->port.pg[3].xoff_bytes = 20000;
     }
     live.desc.hosts[0].cfg.attach.pfc = pfc;
     live.desc.links[0].cfg.rate_bps = 10000000000ull;

@@ -195,7 +195,7 @@ static bool with_headroom(struct outcome *o, bool short_by_one)
     tight.switches = sw;
     for (uint32_t i = 0; i < d->n_switches; i++)
         for (unsigned g = 0; g < WF_PGS; g++)
-            sw[i].cfg.pg[g].headroom_bytes = o->tight_pg[g] - (short_by_one && o->tight_pg[g]);
+            sw[i].cfg.port.pg[g].headroom_bytes = o->tight_pg[g] - (short_by_one && o->tight_pg[g]);
     f = build(o, &tight);
     if (f && run_loop(o, f, &digest, &lossless)) {
         if (short_by_one && !lossless)

@@ -187,7 +187,7 @@ static void time_goes_on(struct observer *ob, const struct wf_port *port)
 static void transmitter(struct ob_port *p, const struct wf_pkt *pkt)
 {
     struct observer *ob = p->ob;
-    bool strict = p->sw && p->sw->queue[pkt->queue].sched == WF_SCHED_STRICT;
+    bool strict = p->sw && p->cfg->queue[pkt->queue].sched == WF_SCHED_STRICT;
 
     if (ob->now_ps + 1 < p->end_ps)
         ob_fail(ob, "overlap", "%s begins a frame at %" PRIu64 " ps, the last one ends at %" PRIu64,
@@ -204,7 +204,7 @@ static void transmitter(struct ob_port *p, const struct wf_pkt *pkt)
     for (unsigned q = 0; q < WF_QUEUES && p->sw; q++) {
         const struct wf_fifo_node *n = p->port->q[q].fifo.head;
 
-        if (!n || p->sw->queue[q].sched != WF_SCHED_STRICT || q == pkt->queue ||
+        if (!n || p->cfg->queue[q].sched != WF_SCHED_STRICT || q == pkt->queue ||
             (strict && q < pkt->queue))
             continue;
         if (WF_CONTAINER_OF(n, struct wf_pkt, q)->ready_ps <= ob->now_ps &&
@@ -436,9 +436,12 @@ static void begin_port(struct observer *ob, struct ob_port *p, struct wf_port *p
     p->port = port;
     if (n < switches)
         p->sw = &ob->f->desc->switches[n].cfg;
+    if (p->sw)
+        p->cfg = wf_desc_port_cfg(ob->f->desc, (uint32_t)(port->link - ob->f->links),
+                                  port->link->ends[1] == port);
     else
         p->host = &ob->f->desc->hosts[n - switches].cfg;
-    p->pfc = p->sw ? &p->sw->pfc : &p->host->pfc;
+    p->pfc = p->cfg ? &p->cfg->pfc : &p->host->pfc;
     p->last_serial = calloc(flows, sizeof(*p->last_serial));
     p->last_epoch = calloc(flows, sizeof(*p->last_epoch));
     WF_ASSERT(p->last_serial && p->last_epoch);

@@ -49,6 +49,7 @@ struct ob_port {
     struct wf_port *port;
     struct ob_port *peer;
     const struct wf_switch_cfg *sw; /* NULL: a host's */
+    const struct wf_switch_port_cfg *cfg;
     const struct wf_host_cfg *host;
     const struct wf_pfc_cfg *pfc;
     /* transmitter */

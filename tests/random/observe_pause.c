@@ -105,7 +105,7 @@ uint64_t ob_pause_free_ps(const struct ob_port *p, unsigned queue, uint64_t t)
         again = false;
         for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
             const struct ob_hold *h = &p->hold[prio];
-            unsigned stops = p->sw ? p->sw->pfc_priority_to_queue[prio] : prio;
+            unsigned stops = p->sw ? p->cfg->pfc_priority_to_queue[prio] : prio;
 
             if (stops != queue || t < h->from_ps || t >= h->until_ps)
                 continue;

@@ -38,7 +38,7 @@ uint32_t ob_frame_max(const struct wf_link_cfg *link)
  * response, and its frame that has just begun. */
 static struct limits limits_of(const struct ob_port *p, unsigned pg)
 {
-    const struct wf_pg_cfg *c = &p->sw->pg[pg];
+    const struct wf_pg_cfg *c = &p->cfg->pg[pg];
     const struct wf_link_cfg *link = &p->port->link->cfg;
     unsigned __int128 wait = 2 * (unsigned __int128)link->delay_ps + response_ps(p->peer);
     uint64_t max = ob_frame_max(link);
@@ -67,11 +67,11 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
     uint8_t tos = traffic_class_byte(pkt), tc;
     struct limits l;
 
-    tc = p->sw->trust == WF_TRUST_DSCP ? p->sw->dscp_to_tc[tos >> 2] : p->sw->pcp_to_tc[0];
+    tc = p->cfg->trust == WF_TRUST_DSCP ? p->cfg->dscp_to_tc[tos >> 2] : p->cfg->pcp_to_tc[0];
     fr->in = p;
     fr->admitted = false;
-    fr->pg = p->sw->tc_to_pg[tc];
-    fr->queue = p->sw->tc_to_queue[tc];
+    fr->pg = p->cfg->tc_to_pg[tc];
+    fr->queue = p->cfg->tc_to_queue[tc];
     fr->ecn = tos & 3;
     fr->len = pkt->frame_len;
     fr->at_ps = ob->now_ps;
@@ -79,7 +79,7 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
     l = limits_of(p, fr->pg);
     ob->pending = fr;
     ob->pending_full =
-        p->sw->pg[fr->pg].lossless && p->group[fr->pg].bytes + fr->len > l.xoff + l.headroom;
+        p->cfg->pg[fr->pg].lossless && p->group[fr->pg].bytes + fr->len > l.xoff + l.headroom;
     (void)head_ps;
 }
 
@@ -105,7 +105,7 @@ void ob_switch_settle(struct observer *ob)
     fr->admitted = true;
     g->bytes += fr->len;
     *used_of(p) += fr->len;
-    if (!p->sw->pg[fr->pg].lossless || g->bytes <= l.xoff)
+    if (!p->cfg->pg[fr->pg].lossless || g->bytes <= l.xoff)
         return;
     ob->stats.pauses += !g->xoff;
     g->xoff = true;
@@ -133,7 +133,7 @@ static void release(struct ob_frame *fr)
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why)
 {
     struct observer *ob = p->ob;
-    const struct wf_pg_cfg *pg = &p->sw->pg[fr->pg];
+    const struct wf_pg_cfg *pg = &p->cfg->pg[fr->pg];
     uint64_t bytes = p->group[fr->pg].bytes + fr->len;
 
     if (fr->admitted) {
@@ -189,7 +189,7 @@ static bool ce_by_fault(const struct wf_port *port)
 
 static void marks(struct ob_port *p, const struct ob_frame *fr, const struct wf_pkt *pkt)
 {
-    const struct wf_queue_cfg *q = &p->sw->queue[fr->queue];
+    const struct wf_queue_cfg *q = &p->cfg->queue[fr->queue];
     uint64_t depth = q->mark_at == WF_MARK_DEQUEUE ? p->port->q[fr->queue].ctr[WF_QUEUE_BYTES]
                                                    : pkt->depth_bytes;
     uint8_t ecn = traffic_class_byte(pkt) & 3;
@@ -224,7 +224,7 @@ uint8_t ob_switch_wants(const struct ob_port *p)
 
     for (unsigned g = 0; g < WF_PGS; g++)
         if (p->group[g].xoff)
-            wants |= (uint8_t)(1u << p->sw->pg_to_pfc_priority[g]);
+            wants |= (uint8_t)(1u << p->cfg->pg_to_pfc_priority[g]);
     return wants;
 }
 

@@ -42,18 +42,18 @@ static void draw_switch(struct draw *w, struct wf_switch_cfg *c, bool l2, bool l
     c->mode = one_in(w, 2) ? WF_MODE_CUT_THROUGH : WF_MODE_STORE_AND_FORWARD;
     c->latency_ps = below(w, 2000000);
     for (int i = 0; i < 8; i++) {
-        c->pg[i].lossless = lossless;
-        c->pg[i].xoff_bytes = 20000 + below(w, 100000);
-        c->pg[i].limit_bytes = w->clean ? 1u << 30 : 20000 + below(w, 200000);
-        c->queue[i].limit_bytes = w->clean ? 1u << 30 : 20000 + below(w, 200000);
-        c->queue[i].ecn.enable = one_in(w, 2);
-        c->queue[i].ecn.kmin_bytes = below(w, 30000);
-        c->queue[i].ecn.kmax_bytes = c->queue[i].ecn.kmin_bytes + 1 + below(w, 100000);
-        c->queue[i].sched = one_in(w, 4) ? WF_SCHED_STRICT : WF_SCHED_DWRR;
-        c->queue[i].weight = 1 + below(w, 30);
+        c->port.pg[i].lossless = lossless;
+        c->port.pg[i].xoff_bytes = 20000 + below(w, 100000);
+        c->port.pg[i].limit_bytes = w->clean ? 1u << 30 : 20000 + below(w, 200000);
+        c->port.queue[i].limit_bytes = w->clean ? 1u << 30 : 20000 + below(w, 200000);
+        c->port.queue[i].ecn.enable = one_in(w, 2);
+        c->port.queue[i].ecn.kmin_bytes = below(w, 30000);
+        c->port.queue[i].ecn.kmax_bytes = c->port.queue[i].ecn.kmin_bytes + 1 + below(w, 100000);
+        c->port.queue[i].sched = one_in(w, 4) ? WF_SCHED_STRICT : WF_SCHED_DWRR;
+        c->port.queue[i].weight = 1 + below(w, 30);
     }
     c->buffer_bytes = 1u << 30;
-    c->pfc.quanta = one_in(w, 3) ? 100 + below(w, 1000) : 65535;
+    c->port.pfc.quanta = one_in(w, 3) ? 100 + below(w, 1000) : 65535;
 }
 
 static void draw_link(struct draw *w, struct wf_link_cfg *c)

@@ -83,10 +83,10 @@ static void later_and_matching_entries_win(void **state)
     assert_int_equal(s.desc.links[5].cfg.mtu, 1500);
     assert_int_equal(s.desc.switches[0].cfg.latency_ps, WF_PS_PER_US);
     assert_int_equal(s.desc.switches[1].cfg.latency_ps, 2 * WF_PS_PER_US);
-    assert_true(s.desc.switches[1].cfg.pg[3].lossless);
-    assert_false(s.desc.switches[2].cfg.pg[3].lossless);
-    assert_int_equal(s.desc.switches[1].cfg.dscp_to_tc[46], 5);
-    assert_int_equal(s.desc.switches[1].cfg.dscp_to_tc[26], 3);
+    assert_true(s.desc.switches[1].cfg.port.pg[3].lossless);
+    assert_false(s.desc.switches[2].cfg.port.pg[3].lossless);
+    assert_int_equal(s.desc.switches[1].cfg.port.dscp_to_tc[46], 5);
+    assert_int_equal(s.desc.switches[1].cfg.port.dscp_to_tc[26], 3);
     assert_int_equal(s.desc.hosts[0].cfg.mtu, 4200);
     assert_int_equal(s.desc.hosts[2].cfg.mtu, 9000);
     wf_scenario_free(&s);
@@ -679,7 +679,7 @@ static void profiles_are_in_order(void **state)
                              names[i], spines);
 
             assert_int_equal(wf_scenario_parse(&s, name, text, (size_t)n), 0);
-            assert_true(s.desc.switches[0].cfg.pg[3].lossless);
+            assert_true(s.desc.switches[0].cfg.port.pg[3].lossless);
             assert_string_equal(s.profiles[0], names[i]);
             wf_scenario_free(&s);
         }

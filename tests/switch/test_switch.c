@@ -181,7 +181,7 @@ static uint64_t longest_gap(const struct wft_probe *h, uint8_t dscp, uint64_t *e
 
 static void no_response_delay(struct wf_switch_cfg *c)
 {
-    c->pfc.response_ps = 0;
+    c->port.pfc.response_ps = 0;
 }
 
 /* XOFF of q quanta for priority 3: silence of exactly that priority for q x 512 bit times, one
@@ -242,9 +242,9 @@ static void xon_ends_a_pause_early(void **state)
 
 static void lossless_3(struct wf_switch_cfg *c)
 {
-    c->pg[3].lossless = true;
-    c->pg[3].xoff_bytes = 20000;
-    c->pg[3].xon_bytes = 10000;
+    c->port.pg[3].lossless = true;
+    c->port.pg[3].xoff_bytes = 20000;
+    c->port.pg[3].xon_bytes = 10000;
 }
 
 /* 2:1: both senders are paused and nothing is lost; XOFF leaves when the group passes its
@@ -285,7 +285,7 @@ static void incast_pauses_and_loses_nothing(void **state)
 static void short_quanta(struct wf_switch_cfg *c)
 {
     lossless_3(c);
-    c->pfc.quanta = 100;
+    c->port.pfc.quanta = 100;
 }
 
 /* A pause that must outlast its quanta is refreshed before it expires: no frame slips through. */
@@ -316,7 +316,7 @@ static void xoff_is_refreshed_before_it_expires(void **state)
 static void no_headroom(struct wf_switch_cfg *c)
 {
     lossless_3(c);
-    c->pg[3].headroom_bytes = 0;
+    c->port.pg[3].headroom_bytes = 0;
 }
 
 static void headroom_0_loses(void **state)
@@ -357,8 +357,8 @@ static void thresholds_count_to_the_byte(void **state)
 
         leaf_spine(1, 0, 2);
         every_switch(lossless_3);
-        desc.switches[0].cfg.pg[3].xoff_bytes = XOFF;
-        desc.switches[0].cfg.pg[3].headroom_bytes = KEPT * FRAME - XOFF - missing;
+        desc.switches[0].cfg.port.pg[3].xoff_bytes = XOFF;
+        desc.switches[0].cfg.port.pg[3].headroom_bytes = KEPT * FRAME - XOFF - missing;
         f = wft_build(&desc);
         sw = (struct wf_switch *)wf_fabric_switch(f, 0);
         fill(f, 10);
@@ -377,8 +377,8 @@ static void thresholds_count_to_the_byte(void **state)
 
 static void ecn_100k(struct wf_switch_cfg *c)
 {
-    c->queue[3].ecn = (struct wf_ecn_cfg){true, 100000, 100000, 1000000};
-    c->pfc.response_ps = 0;
+    c->port.queue[3].ecn = (struct wf_ecn_cfg){true, 100000, 100000, 1000000};
+    c->port.pfc.response_ps = 0;
 }
 
 /* sonic-mgmt's egress ECN test: Kmin = Kmax = N KB, the queue is held by PFC while 2N 1-KB packets
@@ -415,10 +415,10 @@ static void ecn_marks_at_dequeue(void **state)
 
 static void weights_3_to_1(struct wf_switch_cfg *c)
 {
-    c->queue[1].weight = 30;
-    c->queue[2].weight = 10;
-    c->queue[7].sched = WF_SCHED_STRICT;
-    c->pfc.response_ps = 0;
+    c->port.queue[1].weight = 30;
+    c->port.queue[2].weight = 10;
+    c->port.queue[7].sched = WF_SCHED_STRICT;
+    c->port.pfc.response_ps = 0;
 }
 
 /* Three queues held back together, then released: strict first, then 3 to 1 by bytes. */
@@ -454,8 +454,8 @@ static void strict_goes_first_then_weights(void **state)
 
 static void weights_1000(struct wf_switch_cfg *c)
 {
-    c->queue[1].weight = c->queue[2].weight = 1000; /* 64,000 bytes a turn */
-    c->pfc.response_ps = 0;
+    c->port.queue[1].weight = c->port.queue[2].weight = 1000; /* 64,000 bytes a turn */
+    c->port.pfc.response_ps = 0;
 }
 
 /* Queues 1 and 2 held back together, then released with n1 and n2 frames of 1,086 bytes. Returns
@@ -738,7 +738,7 @@ static uint64_t run_digest(uint64_t seed)
     every_switch(lossless_3);
     desc.seed = seed;
     for (uint32_t i = 0; i < desc.n_switches; i++)
-        desc.switches[i].cfg.queue[3].ecn = (struct wf_ecn_cfg){true, 5000, 50000, 500000};
+        desc.switches[i].cfg.port.queue[3].ecn = (struct wf_ecn_cfg){true, 5000, 50000, 500000};
     f = wft_build(&desc);
     for (uint32_t h = 1; h < 8; h++)
         burst(f, h, 0, 26, 1024, 100);
@@ -760,8 +760,8 @@ static void digest_is_a_function_of_scenario_and_seed(void **state)
 static void tight(struct wf_switch_cfg *c)
 {
     lossless_3(c);
-    c->pg[3].xoff_bytes = 10000;
-    c->pg[3].xon_bytes = 5000;
+    c->port.pg[3].xoff_bytes = 10000;
+    c->port.pg[3].xon_bytes = 5000;
 }
 
 /* Hosts of two leaves flood h0; h3 of leaf 1 also sends to its innocent neighbour h4. The root is
@@ -807,8 +807,8 @@ static void pause_tree_names_root_and_victim(void **state)
 
 static void one_queue(struct wf_switch_cfg *c)
 {
-    c->pfc.response_ps = 10 * US;
-    c->pfc_priority_to_queue[4] = 3;
+    c->port.pfc.response_ps = 10 * US;
+    c->port.pfc_priority_to_queue[4] = 3;
 }
 
 /* Two priorities stop one queue: in the gap between the pauses it sends. */
@@ -857,7 +857,7 @@ static void a_flap_in_one_instant_loses_only_what_was_sent(void **state)
 static void slow_to_stop(struct wf_switch_cfg *c)
 {
     lossless_3(c);
-    c->pfc.response_ps = 20 * US;
+    c->port.pfc.response_ps = 20 * US;
 }
 
 /* Headroom that is computed knows how long the peer may take to stop, and follows the rate. */
@@ -913,9 +913,9 @@ static void a_flap_does_not_lose_the_pause(void **state)
 static void groups_3_and_4_share_priority_3(struct wf_switch_cfg *c)
 {
     lossless_3(c);
-    c->pg[4] = c->pg[3];
-    c->pg_to_pfc_priority[4] = 3;
-    c->pfc.response_ps = 0;
+    c->port.pg[4] = c->port.pg[3];
+    c->port.pg_to_pfc_priority[4] = 3;
+    c->port.pfc.response_ps = 0;
 }
 
 /* Two groups that pause the same priority: the first to drain must not let the peer go on. */
@@ -947,8 +947,8 @@ static void xon_waits_for_all_groups_of_the_priority(void **state)
 static void quantum_1(struct wf_switch_cfg *c)
 {
     lossless_3(c);
-    c->pfc.quanta = 1;
-    c->pfc.response_ps = 0;
+    c->port.pfc.quanta = 1;
+    c->port.pfc.response_ps = 0;
 }
 
 /* Quanta shorter than a PFC frame: refreshes don't pile up in front of the port. */
