@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weft run --live --record with two namespaces as hosts, under load, while links, faults and the
 peers themselves change: the bundle repeats in virtual time, equal to the bit. 77 without root."""
+import collections
+import contextlib
 import json
 import os
 import shutil
@@ -92,7 +94,26 @@ class Live(unittest.TestCase):
         run("ip", "-n", NAME + "b", "link", "set", "eth0", "up")
         run("ip", "link", "set", NAME + "a", "mtu", "1400")
 
+    @contextlib.contextmanager
+    def watched(self):
+        """What h0's own kernel says that it sent, by a program that is not ours: sent.pcap."""
+        with subprocess.Popen(["ip", "netns", "exec", NAME + "a", "tcpdump", "-i", "eth0", "-Q",
+                               "out", "-B", "32768", "-U", "-w", "sent.pcap"], cwd=self.dir,
+                              stderr=subprocess.PIPE, text=True) as tcpdump:
+            self.assertIn("listening", tcpdump.stderr.readline())
+            yield
+            size = -1
+            while size != (size := os.path.getsize(os.path.join(self.dir, "sent.pcap"))):
+                time.sleep(1)  # it leaves what it has not read behind when it is told to end
+            tcpdump.send_signal(signal.SIGINT)
+            said = tcpdump.communicate(timeout=20)[1]
+        self.assertIn("\n0 packets dropped by kernel", said)
+
     def record(self, *options):
+        with self.watched():
+            return self.record_alone(*options)
+
+    def record_alone(self, *options):
         with subprocess.Popen([WEFT, "run", "--live", "--record", "live.tar.zst", *options,
                                "live.yaml"], cwd=self.dir, env=self.env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True) as weft:
@@ -126,6 +147,32 @@ class Live(unittest.TestCase):
         members = run("tar", "--zstd", "-xf", "live.tar.zst", cwd=self.dir)
         self.assertFalse(members.stdout)
         self.assertEqual(self.packets("live.pcapng"), self.packets("live/captures/00-live.pcapng"))
+        self.log_holds_what_was_sent()
+
+    def log_holds_what_was_sent(self):
+        """Each frame of h0 in the log was sent by it once, byte for byte, and in this order; only a
+        kernel that moves the sender to another CPU swaps a few on the cable. What is sent and not
+        in the log did not fit into the cable's ring while the fabric paused h0."""
+        frames = self.frames("live/ingress.pcapng", "h0")
+        places = collections.defaultdict(list)
+        for n, frame in enumerate(self.frames("sent.pcap")):
+            places[frame].append(n)
+        swapped, last = 0, -1
+        for n, frame in enumerate(frames):
+            self.assertTrue(places[frame], f"frame {n} of the log was not sent: {frame.hex()}")
+            later = [p for p in places[frame] if p > last] or places[frame]
+            swapped += later[0] < last
+            last = max(last, later[0])
+            places[frame].remove(later[0])
+        self.assertGreater(len(frames), 1000)
+        self.assertLess(swapped, len(frames) / 100)
+
+    def frames(self, name, interface=None):
+        """Hexadecimal bytes of a capture's frames, read by tshark."""
+        chosen = ["-Y", f'frame.interface_name == "{interface}"'] if interface else []
+        out = run("tshark", "-r", name, *chosen, "-T", "jsonraw", "-J", "frame",
+                  cwd=self.dir).stdout
+        return [bytes.fromhex(p["_source"]["layers"]["frame_raw"][0]) for p in json.loads(out)]
 
     def packets(self, name):
         """Frames of a capture; times are those of the fabric, behind the file's own epoch."""
@@ -164,8 +211,8 @@ class Live(unittest.TestCase):
 
 
 def main():
-    if os.geteuid() != 0 or not shutil.which("ip"):
-        print("skipped: network namespaces need root, and the ip command")
+    if os.geteuid() != 0 or not all(shutil.which(p) for p in ("ip", "tcpdump", "tshark")):
+        print("skipped: network namespaces need root, and ip, tcpdump and tshark")
         return 77
     try:
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
