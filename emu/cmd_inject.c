@@ -11,6 +11,8 @@
 #include "base/units.h"
 #include "cmd.h"
 #include "ctl/client.h"
+#include "ctl/names.h"
+#include "net/fault.h"
 
 static const char usage[] =
     "usage: weft inject drop|ce|corrupt --at PORT [--class CLASS] [--every N] [--count N]\n"
@@ -46,18 +48,33 @@ static const struct option options[] = {{"at", required_argument, NULL, OPT_AT},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
-static int number(json_t *q, const char *key, struct wf_err *err)
+static int number(json_t *q, const char *option, const char *key, uint64_t min, uint64_t max,
+                  struct wf_err *err)
 {
     uint64_t v;
-    int rc = wf_parse_uint(optarg, &v, err);
 
-    if (!rc && v > UINT32_MAX)
-        rc = wf_err_set(err, ERANGE, "%s %s is too large", key, optarg);
-    if (!rc && strcmp(key, "priorities"))
+    if (wf_parse_uint(optarg, &v, err))
+        return wf_err_set(err, EINVAL, "%s '%s': expected a whole number", option, optarg);
+    if (v < min || v > max)
+        return wf_err_set(err, ERANGE, "%s %s: expected %llu to %llu", option, optarg,
+                          (unsigned long long)min, (unsigned long long)max);
+    if (strcmp(key, "priorities"))
         json_object_set_new(q, key, json_integer((json_int_t)v));
-    else if (!rc)
+    else
         json_array_append_new(json_object_get(q, key), json_integer((json_int_t)v));
-    return rc;
+    return 0;
+}
+
+static int class_of_frames(json_t *q, struct wf_err *err)
+{
+    size_t n = 0;
+
+    while (wf_fault_class_names[n])
+        n++;
+    json_object_set_new(q, "class", json_string(optarg));
+    return wf_ctl_one_of(optarg, wf_fault_class_names, n)
+               ? 0
+               : wf_ctl_not_one_of("class of frames", optarg, wf_fault_class_names, n, err);
 }
 
 /* 0, 1: --help was answered, or -errno. */
@@ -73,19 +90,19 @@ static int parse(int argc, char **argv, json_t *q, const char **instance, struct
             json_object_set_new(q, "at", json_string(optarg));
             break;
         case OPT_CLASS:
-            json_object_set_new(q, "class", json_string(optarg));
+            rc = class_of_frames(q, err);
             break;
         case OPT_EVERY:
-            rc = number(q, "every", err);
+            rc = number(q, "--every", "every", 1, UINT32_MAX, err);
             break;
         case OPT_COUNT:
-            rc = number(q, "count", err);
+            rc = number(q, "--count", "count", 0, UINT32_MAX, err);
             break;
         case OPT_PRIORITY:
-            rc = number(q, "priorities", err);
+            rc = number(q, "--priority", "priorities", 0, 7, err);
             break;
         case OPT_QUANTA:
-            rc = number(q, "quanta", err);
+            rc = number(q, "--quanta", "quanta", 0, 65535, err);
             break;
         case 'i':
             *instance = optarg;
@@ -97,7 +114,7 @@ static int parse(int argc, char **argv, json_t *q, const char **instance, struct
             rc = wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
             break;
         default:
-            rc = wf_err_set(err, EINVAL, "unknown option '%s'", argv[optind - 1]);
+            rc = wf_cmd_unknown(argv[optind - 1], options, err);
         }
     return rc;
 }
@@ -121,6 +138,12 @@ static const char *command(int argc, char **argv, json_t *q, struct wf_err *err)
 {
     static const char *const words[] = {"drop", "ce", "corrupt", "down", "up", "pfc", "rate"};
     const char *word = optind < argc ? argv[optind] : "";
+    const size_t n = sizeof(words) / sizeof(words[0]);
+
+    if (!wf_ctl_one_of(word, words, n)) {
+        wf_ctl_not_one_of("thing to inject", word, words, n, err);
+        return NULL;
+    }
 
     if (!strcmp(word, "rate") && take_rate(&argc, argv, q, err))
         return NULL;
@@ -140,15 +163,17 @@ static const char *command(int argc, char **argv, json_t *q, struct wf_err *err)
     }
     if (!strcmp(word, "rate"))
         return "link";
-    if (!strcmp(word, "pfc"))
-        return "pfc";
+    if (!strcmp(word, "pfc")) {
+        if (json_array_size(json_object_get(q, "priorities")))
+            return "pfc";
+        wf_err_set(err, EINVAL, "which priority is to be stopped? (--priority 3)");
+        return NULL;
+    }
     for (size_t i = 0; i < 3; i++)
         if (!strcmp(word, words[i])) {
             json_object_set_new(q, "action", json_string(word));
             return "inject";
         }
-    wf_err_set(err, EINVAL, "'%s' is nothing to inject", word);
-    wf_err_suggest(err, word, words, sizeof(words) / sizeof(words[0]));
     return NULL;
 }
 

@@ -144,7 +144,7 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
     case ':':
         return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
     default:
-        return wf_err_set(err, EINVAL, "unknown option '%s'", argv[optind - 1]);
+        return wf_cmd_unknown(argv[optind - 1], long_options, err);
     }
 }
 

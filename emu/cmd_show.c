@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * weft show: look into a running instance, as a table or as the JSON that its socket gave.
+ * weft show: look into a running instance, or at the result of a finished run; as a table, as
+ * SONiC's tables, or as JSON.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -9,13 +10,19 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cmd.h"
+#include "cmd_show.h"
 #include "ctl/client.h"
+#include "ctl/commands.h"
+#include "ctl/names.h"
+#include "ctl/sonic.h"
+#include "scen/match.h"
 
 static const char usage[] =
-    "usage: weft show [WHAT] [-i INSTANCE] [--at PATTERN] [--json]\n"
+    "usage: weft show [VIEW] [-i INSTANCE | --of RESULT] [--at PATTERN] [--json]\n"
     "\n"
-    "Looks into a running instance (weft run --live, weft lab up). WHAT is one of\n"
+    "Looks into a running instance (weft run --live, weft lab up), or at the result of a run "
+    "(weft\n"
+    "run --json RESULT). VIEW is one of\n"
     "  status      time, digest, lateness, packets (the default)\n"
     "  hosts       attached hosts, where they are, whether they are up\n"
     "  ports       traffic, marks, pauses and drops of each port\n"
@@ -24,255 +31,250 @@ static const char usage[] =
     "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
     "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
     "  faults, links\n"
+    "or, in SONiC's words and columns, of all ports of switches,\n"
+    "  interfaces counters\n"
+    "  pfc counters\n"
+    "  priority-group drop counters\n"
+    "  priority-group watermark shared | headroom\n"
+    "  queue counters\n"
+    "  queue watermark unicast\n"
     "\n"
     "  -i NAME        the instance, when several run\n"
-    "  --at PATTERN   only what fits, such as 'leaf0:*' or '*.q3'\n"
+    "  --of RESULT    a finished run, - for standard input; it has no status, hosts, faults, "
+    "links\n"
+    "  --at PATTERN   only what fits, such as 'leaf0:*' or '*.q3'; SONiC's views: which ports, "
+    "those\n"
+    "                 of hosts too\n"
     "  --json         one JSON object\n"
     "\n"
     "Exit status: 0, 2 wrong usage, 3 no such instance.\n";
 
-struct column {
-    const char *key, *title;
+struct options {
+    const char *instance, *of, *at;
+    bool as_json;
+    char view[80];
 };
 
-struct view {
-    const char *name;
-    struct column columns[12]; /* ends with a NULL key */
+/* Where what is shown comes from: one of the two. */
+struct source {
+    const struct options *o;
+    struct wf_client *client;
+    json_t *result;
+    int rc; /* of the last that failed */
+    struct wf_sonic_source sonic;
 };
 
-static const struct view views[] = {
-    {"hosts",
-     {{"name", "host"},
-      {"type", "type"},
-      {"where", "where"},
-      {"up", "up"},
-      {"mac", "mac"},
-      {"mtu_bytes", "mtu"}}},
-    {"ports",
-     {{"name", "port"},
-      {"peer", "peer"},
-      {"up", "up"},
-      {"rx_frames", "rx frames"},
-      {"tx_frames", "tx frames"},
-      {"tx_bytes", "tx bytes"},
-      {"waiting_bytes", "waiting"},
-      {"ecn_marked_frames", "marked"},
-      {"pfc_rx_frames", "pfc rx"},
-      {"pfc_tx_frames", "pfc tx"},
-      {"drop_frames", "dropped"}}},
-    {"flows",
-     {{"name", "flow"},
-      {"posted_bytes", "posted"},
-      {"delivered_bytes", "delivered"},
-      {"completed_messages", "messages"},
-      {"retransmitted_packets", "again"},
-      {"naks_received", "naks"},
-      {"ce_received_packets", "marked"},
-      {"completion_ps", "completed in"}}},
-    {"drops",
-     {{"name", "port"}, {"reason", "reason"}, {"frames", "frames"}, {"meaning", "meaning"}}},
-    {"edges",
-     {{"name", "host"},
-      {"in_frames", "sent"},
-      {"out_frames", "took"},
-      {"stall_events", "stalls"},
-      {"backpressure_ps", "held back"},
-      {"icrc_ok_packets", "icrc ok"},
-      {"icrc_bad_packets", "bad"},
-      {"out_icrc_ok_packets", "out ok"},
-      {"out_icrc_bad_packets", "bad"},
-      {"out_ce_frames", "marked"},
-      {"nak_frames", "naks"}}},
-    {"queues",
-     {{"name", "queue"},
-      {"queue_bytes", "bytes"},
-      {"queue_max_bytes", "max bytes"},
-      {"tx_frames", "tx frames"},
-      {"tx_bytes", "tx bytes"},
-      {"ecn_marked_frames", "marked"},
-      {"drop_frames", "dropped"}}},
-    {"groups",
-     {{"name", "group"},
-      {"pg_bytes", "bytes"},
-      {"pg_max_bytes", "max bytes"},
-      {"headroom_max_bytes", "headroom max"},
-      {"rx_frames", "rx frames"},
-      {"drop_frames", "dropped"}}},
-    {"priorities",
-     {{"name", "priority"},
-      {"rx_frames", "rx frames"},
-      {"tx_frames", "tx frames"},
-      {"pfc_xoff_rx_frames", "xoff rx"},
-      {"pfc_xon_rx_frames", "xon rx"},
-      {"paused_ps", "paused"},
-      {"pfc_xoff_tx_frames", "xoff tx"},
-      {"pfc_xon_tx_frames", "xon tx"},
-      {"pausing_ps", "kept peer paused"}}},
-    {"faults",
-     {{"name", "port"},
-      {"action", "action"},
-      {"class", "class"},
-      {"every", "every"},
-      {"limit", "limit"},
-      {"matched_frames", "matched"},
-      {"hit_frames", "hit"}}},
-    {"links",
-     {{"name", "link"},
-      {"up", "up"},
-      {"rate_bps", "rate"},
-      {"delay_ps", "delay"},
-      {"mtu_bytes", "mtu"}}},
-};
-
-/* A value for people: times and rates with units, counts to the last digit. */
-static const char *cell(const json_t *row, const char *key, char *buf, size_t len)
+static uint64_t time_of(const json_t *m)
 {
-    const json_t *v = json_object_get(row, key);
-    size_t n = strlen(key);
-
-    if (json_is_boolean(v))
-        return json_is_true(v) ? "yes" : "no";
-    if (json_is_string(v))
-        return json_string_value(v);
-    if (!json_is_integer(v))
-        return "0"; /* small objects leave out what is zero */
-    if (n > 3 && !strcmp(key + n - 3, "_ps"))
-        return wf_time_short((uint64_t)json_integer_value(v), buf, len);
-    if (n > 4 && !strcmp(key + n - 4, "_bps"))
-        return wf_rate_short((uint64_t)json_integer_value(v), buf, len);
-    snprintf(buf, len, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-    return buf;
+    return (uint64_t)json_integer_value(json_object_get(m, "time_ps"));
 }
 
-static bool is_text(const char *key)
-{
-    static const char *const text[] = {"name",  "peer", "reason", "meaning", "type",
-                                       "where", "mac",  "action", "class",   "up"};
-
-    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-        if (!strcmp(key, text[i]))
-            return true;
-    return false;
-}
-
-static void print_table(const struct view *v, const json_t *rows)
-{
-    int width[12] = {0};
-    char buf[64];
-    size_t i;
-    json_t *r;
-
-    for (int c = 0; c < 12 && v->columns[c].key; c++) {
-        width[c] = (int)strlen(v->columns[c].title);
-        json_array_foreach (rows, i, r) {
-            int n = (int)strlen(cell(r, v->columns[c].key, buf, sizeof(buf)));
-
-            width[c] = n > width[c] ? n : width[c];
-        }
-    }
-    for (int c = 0; c < 12 && v->columns[c].key; c++)
-        printf(is_text(v->columns[c].key) ? "%s%-*s" : "%s%*s", c ? "  " : "", width[c],
-               v->columns[c].title);
-    putchar('\n');
-    json_array_foreach (rows, i, r) {
-        for (int c = 0; c < 12 && v->columns[c].key; c++)
-            printf(is_text(v->columns[c].key) ? "%s%-*s" : "%s%*s", c ? "  " : "", width[c],
-                   cell(r, v->columns[c].key, buf, sizeof(buf)));
-        putchar('\n');
-    }
-}
-
-static void print_status(json_t *m)
-{
-    char buf[64];
-    const char *key;
-    json_t *v, *frames = json_object_get(m, "frames");
-
-    json_object_foreach (m, key, v)
-        if (!json_is_object(v) && strcmp(key, "v") && strcmp(key, "id") && strcmp(key, "schema"))
-            printf("%-18s %s\n", key, cell(m, key, buf, sizeof(buf)));
-    json_object_foreach (frames, key, v)
-        printf("%-18s %s\n", key, cell(frames, key, buf, sizeof(buf)));
-}
-
-static int print(const char *what, json_t *m)
-{
-    const json_t *rows = json_object_get(m, strcmp(what, "hosts") ? "rows" : "hosts");
-
-    if (!strcmp(what, "status")) {
-        print_status(m);
-        return WF_EXIT_PASS;
-    }
-    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
-        if (!strcmp(what, views[i].name)) {
-            if (json_array_size(rows))
-                print_table(&views[i], rows);
-            else
-                printf("no %s\n", what);
-        }
-    return WF_EXIT_PASS;
-}
-
-static int show(const char *instance, const char *what, const char *at, bool as_json)
+/* What the instance answers. */
+static json_t *ask(struct source *s, const char *what, const char *at, struct wf_err *err)
 {
     bool own = !strcmp(what, "status") || !strcmp(what, "hosts");
-    struct wf_instance in;
-    struct wf_client c;
-    struct wf_err err;
-    json_t *m;
-    int rc = wf_client_connect(&c, instance, &in, &err);
+    json_t *q = json_pack("{s:s*, s:s*}", "what", own ? NULL : what, "at", at);
+    json_t *m = wf_client_call(s->client, own ? what : "show", q, &s->rc, err);
 
-    if (rc)
-        return wf_cmd_fail("show", rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT, &err);
-    m = wf_client_call(&c, own ? what : "show",
-                       own ? NULL : json_pack("{s:s, s:s*}", "what", what, "at", at), &rc, &err);
-    wf_client_close(&c);
-    if (!m)
-        return wf_cmd_fail("show", rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT, &err);
     json_object_del(m, "v");
     json_object_del(m, "id");
-    if (as_json) {
-        json_dumpf(m, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    return m;
+}
+
+static json_t *rows(void *arg, const char *view, struct wf_err *err)
+{
+    struct source *s = arg;
+    json_t *m, *list;
+
+    if (s->result) {
+        s->sonic.time_ps = time_of(s->result);
+        return wf_show_of_result(s->result, view, NULL, err);
+    }
+    m = ask(s, view, NULL, err);
+    s->sonic.time_ps = m ? time_of(m) : 0;
+    list = json_incref(json_object_get(m, "rows"));
+    json_decref(m);
+    return list;
+}
+
+/* One of SONiC's views. */
+static json_t *sonic(struct source *s, struct wf_err *err)
+{
+    json_t *tables = wf_sonic_tables(s->o->view, &s->sonic, s->o->at, err), *m;
+
+    if (!tables)
+        return NULL;
+    m = json_pack("{s:s, s:s, s:o}", "schema", "weft.sonic/1", "view", s->o->view, "time_ps",
+                  wf_ctl_u64(s->sonic.time_ps));
+    json_object_set_new(m, s->result ? "of" : "instance",
+                        json_string(s->result ? s->o->of : s->o->instance));
+    json_object_set_new(m, "tables", tables);
+    return m;
+}
+
+/* One of weft's own. */
+static json_t *own(struct source *s, struct wf_err *err)
+{
+    json_t *list, *m;
+
+    if (!s->result)
+        return ask(s, s->o->view, s->o->at, err);
+    list = wf_show_of_result(s->result, s->o->view, s->o->at, err);
+    if (!list)
+        return NULL;
+    m = json_pack("{s:s, s:s, s:s}", "schema", "weft.show/1", "of", s->o->of, "what", s->o->view);
+    json_object_set(m, "time_ps", json_object_get(s->result, "time_ps"));
+    json_object_set_new(m, "rows", list);
+    return m;
+}
+
+static bool is_sonic(const char *view)
+{
+    size_t n = 0;
+
+    while (wf_sonic_views[n])
+        n++;
+    return wf_ctl_one_of(view, wf_sonic_views, n);
+}
+
+static int show(struct source *s)
+{
+    const struct options *o = s->o;
+    struct wf_err err;
+    json_t *m = is_sonic(o->view) ? sonic(s, &err) : own(s, &err);
+
+    if (!m)
+        return wf_cmd_fail("show", s->rc && s->rc != -EINVAL ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE,
+                           &err);
+    if (o->as_json) {
+        json_dumpf(m, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
         putchar('\n');
+    } else if (is_sonic(o->view)) {
+        wf_sonic_print(o->view, json_object_get(m, "tables"), stdout);
+    } else if (!strcmp(o->view, "status")) {
+        wf_show_print_status(m);
     } else {
-        print(what, m);
+        wf_show_print(o->view, json_object_get(m, strcmp(o->view, "hosts") ? "rows" : "hosts"));
     }
     json_decref(m);
     return WF_EXIT_PASS;
 }
 
-int wf_cmd_show(int argc, char **argv)
+static int show_live(struct options *o)
 {
-    static const struct option options[] = {{"at", required_argument, NULL, 'a'},
-                                            {"instance", required_argument, NULL, 'i'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    const char *instance = NULL, *at = NULL;
-    bool as_json = false;
+    struct wf_instance in;
+    struct wf_client c;
+    struct source s = {.o = o, .client = &c, .sonic = {.rows = rows, .arg = &s}};
+    struct wf_err err;
+    int rc = wf_client_connect(&c, o->instance, &in, &err);
+
+    if (rc)
+        return wf_cmd_fail("show", rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT, &err);
+    o->instance = in.name;
+    rc = show(&s);
+    wf_client_close(&c);
+    return rc;
+}
+
+static int show_result(const struct options *o)
+{
+    struct source s = {.o = o, .sonic = {.rows = rows, .arg = &s}};
+    struct wf_err err;
+    int rc;
+
+    s.result = wf_show_load(o->of, &err);
+    if (!s.result)
+        return wf_cmd_fail("show", WF_EXIT_USAGE, &err);
+    rc = show(&s);
+    json_decref(s.result);
+    return rc;
+}
+
+/* All views, as they are typed. */
+static size_t all_views(const char **names)
+{
+    size_t n = 0;
+
+    names[n++] = "status";
+    names[n++] = "hosts";
+    for (size_t i = 0; wf_ctl_views[i]; i++)
+        names[n++] = wf_ctl_views[i];
+    for (size_t i = 0; wf_sonic_views[i]; i++)
+        names[n++] = wf_sonic_views[i];
+    return n;
+}
+
+/* The words of a view; where one word is left out that has a usual value, it is that. */
+static int take_view(struct options *o, int n, char **words, struct wf_err *err)
+{
+    static const char *const usual[][2] = {
+        {"interface counters", "interfaces counters"},
+        {"priority-group watermark", "priority-group watermark shared"},
+        {"priority-group drop", "priority-group drop counters"},
+        {"queue watermark", "queue watermark unicast"},
+    };
+    const char *names[64];
+    size_t used = 0, all = all_views(names);
+
+    snprintf(o->view, sizeof(o->view), "%s", n ? "" : "status");
+    for (int i = 0; i < n && used < sizeof(o->view); i++)
+        used += (size_t)snprintf(o->view + used, sizeof(o->view) - used, "%s%s", i ? " " : "",
+                                 words[i]);
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        if (!strcmp(o->view, usual[i][0]))
+            snprintf(o->view, sizeof(o->view), "%s", usual[i][1]);
+    if (!wf_ctl_one_of(o->view, names, all))
+        return wf_ctl_not_one_of("view", o->view, names, all, err);
+    if (!strcmp(o->view, "status") && o->at)
+        return wf_err_set(err, EINVAL, "--at does not go with status, which is of the whole");
+    if (o->of && o->instance)
+        return wf_err_set(err, EINVAL, "--of and -i do not go together");
+    return o->at ? wf_match_check(o->at, err) : 0;
+}
+
+static const struct option long_options[] = {
+    {"at", required_argument, NULL, 'a'}, {"instance", required_argument, NULL, 'i'},
+    {"json", no_argument, NULL, 'j'},     {"of", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
+
+/* 0, 1 when help was asked for, or -EINVAL. */
+static int parse_options(int argc, char **argv, struct options *o, struct wf_err *err)
+{
     int c;
 
-    while ((c = getopt_long(argc, argv, "i:h", options, NULL)) != -1)
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":i:h", long_options, NULL)) != -1)
         switch (c) {
         case 'a':
-            at = optarg;
+            o->at = optarg;
             break;
         case 'i':
-            instance = optarg;
+            o->instance = optarg;
             break;
         case 'j':
-            as_json = true;
+            o->as_json = true;
+            break;
+        case 'o':
+            o->of = optarg;
             break;
         case 'h':
             fputs(usage, stdout);
-            return WF_EXIT_PASS;
+            return 1;
+        case ':':
+            return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
         default:
-            fputs("`weft show --help` says more\n", stderr);
-            return WF_EXIT_USAGE;
+            return wf_cmd_unknown(argv[optind - 1], long_options, err);
         }
-    if (argc - optind > 1) {
-        fprintf(stderr, "weft show: one view at a time; `weft show --help` says more\n");
-        return WF_EXIT_USAGE;
-    }
-    return show(instance, optind < argc ? argv[optind] : "status", at, as_json);
+    return take_view(o, argc - optind, argv + optind, err);
+}
+
+int wf_cmd_show(int argc, char **argv)
+{
+    struct options o = {0};
+    struct wf_err err;
+    int rc = parse_options(argc, argv, &o, &err);
+
+    if (rc)
+        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("show", WF_EXIT_USAGE, &err);
+    return o.of ? show_result(&o) : show_live(&o);
 }

@@ -57,18 +57,6 @@ static int number(const char *option, uint64_t max, uint32_t *out, struct wf_err
     return 0;
 }
 
-static int unknown(const char *arg, struct wf_err *err)
-{
-    const char *names[sizeof(long_options) / sizeof(long_options[0])];
-    size_t n = 0;
-
-    for (; long_options[n].name; n++)
-        names[n] = long_options[n].name;
-    wf_err_set(err, EINVAL, "unknown option '%s'", arg);
-    wf_err_suggest(err, arg + strspn(arg, "-"), names, n);
-    return -EINVAL;
-}
-
 static int set_option(int c, struct wf_sweep *s, char **argv, struct wf_err *err)
 {
     switch (c) {
@@ -90,7 +78,7 @@ static int set_option(int c, struct wf_sweep *s, char **argv, struct wf_err *err
     case ':':
         return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
     default:
-        return unknown(argv[optind - 1], err);
+        return wf_cmd_unknown(argv[optind - 1], long_options, err);
     }
 }
 

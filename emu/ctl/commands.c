@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attach/ingress.h"
+#include "ctl/names.h"
 #include "scen/match.h"
 
 static const char *text(const struct wf_ctl_call *c, const char *key)
@@ -50,19 +51,12 @@ static size_t count(const char *const *names)
     return n;
 }
 
-/* "expected one of a, b, c; did you mean ..." */
-static void not_one_of(const struct wf_ctl_call *c, const char *key, const char *found,
+static void not_one_of(const struct wf_ctl_call *c, const char *kind, const char *found,
                        const char *const *names)
 {
     struct wf_err err;
-    size_t n = 0;
-    char list[256] = "";
 
-    for (size_t i = 0; names[i] && n < sizeof(list); i++)
-        n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", names[i]);
-    wf_err_set(&err, EINVAL, "%s '%.40s': expected one of %s", key, found ? found : "", list);
-    if (found && strlen(found) < 40)
-        wf_err_suggest(&err, found, names, count(names));
+    wf_ctl_not_one_of(kind, found ? found : "", names, count(names), &err);
     wf_ctl_error(c->client, c->id, "%s", err.msg);
 }
 
@@ -96,13 +90,9 @@ static void op_show(const struct wf_ctl_call *c)
     struct wf_err err;
     json_t *rows, *m;
 
-    if (at && wf_match_check(at, &err)) {
-        wf_ctl_error(c->client, c->id, "%s", err.msg);
-        return;
-    }
-    rows = what ? wf_ctl_show(x->f, what, at) : NULL;
+    rows = at && wf_match_check(at, &err) ? NULL : wf_ctl_show(x->f, what ? what : "", at, &err);
     if (!rows) {
-        not_one_of(c, "what", what, wf_ctl_views);
+        wf_ctl_error(c->client, c->id, "%s", err.msg);
         return;
     }
     m = answer(c, "weft.show/1");
@@ -158,10 +148,25 @@ static json_t *host_json(const struct wf_edge *e)
 static void op_hosts(const struct wf_ctl_call *c)
 {
     const struct wf_ctl_fabric *x = c->arg;
-    json_t *m = answer(c, "weft.hosts/1"), *hosts = json_array();
+    json_t *hosts = json_array(), *all = json_array(), *m;
+    const char *at = text(c, "at");
+    struct wf_err err;
+    int rc = at ? wf_match_check(at, &err) : 0;
 
-    for (uint32_t i = 0; i < x->edges->n; i++)
-        json_array_append_new(hosts, host_json(x->edges->edges[i]));
+    for (uint32_t i = 0; i < x->edges->n && !rc; i++) {
+        json_array_append_new(all, host_json(x->edges->edges[i]));
+        if (!at || wf_match(at, x->edges->edges[i]->node.name))
+            json_array_append(hosts, json_array_get(all, i));
+    }
+    if (!rc && at && !json_array_size(hosts))
+        rc = wf_ctl_nothing_fits("attached hosts", at, all, &err);
+    json_decref(all);
+    if (rc) {
+        json_decref(hosts);
+        wf_ctl_error(c->client, c->id, "%s", err.msg);
+        return;
+    }
+    m = answer(c, "weft.hosts/1");
     json_object_set_new(m, "hosts", hosts);
     json_object_set_new(m, "guests", json_array());
     wf_ctl_send(c->client, c->id, m);
@@ -182,7 +187,7 @@ static void op_inject(const struct wf_ctl_call *c)
         return;
     }
     if (match < 0) {
-        not_one_of(c, "class", class, wf_fault_class_names);
+        not_one_of(c, "class of frames", class, wf_fault_class_names);
         return;
     }
     if (!number(c, "every", 1, 1, UINT32_MAX, &fault.every) ||

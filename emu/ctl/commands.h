@@ -4,7 +4,7 @@
  * something goes through attach/ingress.h, where everything from outside passes.
  *   status                         name, scenario, time, digest, lateness, packets
  *   show   what, at?               rows of one of wf_ctl_views: {"name": ..., counter: value ...}
- *   hosts                          attached hosts: where they are and whether they are there
+ *   hosts  at?                     attached hosts: where they are and whether they are there
  *   inject action, at, class?, every?, count?     drop | ce | corrupt at a port's egress
  *   link   at, up                  by its name or by a port at either end
  *   pfc    at, priorities, quanta  an XOFF (XON: 0) out of a port
@@ -27,8 +27,8 @@ extern const struct wf_ctl_group wf_ctl_fabric_group; /* its argument: struct wf
 /* Names of the views, NULL-terminated. */
 extern const char *const wf_ctl_views[];
 
-/* show.c: the rows of a view, only those whose name fits the pattern (NULL: all). NULL: there is
- * no such view. */
-json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at);
+/* show.c: the rows of a view, only those whose name fits the pattern (NULL: all). NULL and *err:
+ * there is no such view, or no object that fits. */
+json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struct wf_err *err);
 
 #endif

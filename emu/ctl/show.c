@@ -3,9 +3,11 @@
  * Views of a fabric as JSON rows: one row an object, its counters under the names of the counter
  * table. Ports always show all of theirs, the many small objects only what is not zero.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "ctl/commands.h"
+#include "ctl/names.h"
 #include "scen/match.h"
 
 const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",  "edges", "queues",
@@ -59,6 +61,7 @@ static void add_ports(struct view *v)
             continue;
         p = wf_fabric_port(v->f, w.holder);
         r = row(v, w.holder);
+        json_object_set_new(r, "kind", json_string(p->node->ops->kind));
         json_object_set_new(r, "peer", json_string(p->peer->name));
         json_object_set_new(r, "up", json_boolean(p->up));
         json_object_set_new(r, "rate_bps", wf_ctl_u64(p->link->cfg.rate_bps));
@@ -140,30 +143,76 @@ static void add_links(struct view *v)
     }
 }
 
-json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at)
+static void add_table(struct view *v, const struct wf_ctr_table *table, bool zeros)
 {
-    struct view v = {.f = f, .at = at, .rows = json_array()};
+    if (table == &wf_ctrs_port)
+        add_ports(v);
+    else if (table == &wf_ctrs_drop)
+        add_drops(v);
+    else
+        add_objects(v, table, zeros);
+}
 
+enum { NAMES_MAX = 4096 };
+
+/* Why there are no rows: nothing of that name (false, and *err), or nothing has happened to it. */
+static bool exists(const struct view *v, const char *what, const struct wf_ctr_table *table,
+                   struct wf_err *err)
+{
+    struct wf_ctr_walk w = wf_fabric_ctrs(v->f, wf_ctr_table_bit(table ? table : &wf_ctrs_port));
+    json_t *names = json_array();
+    char name[WF_CTR_NAME_MAX];
+    bool any = false;
+
+    if (!strcmp(what, "links"))
+        for (uint32_t i = 0; i < v->f->desc->n_links; i++)
+            json_array_append_new(names, json_string(v->f->links[i].name));
+    else
+        while (!any && wf_ctr_next(&w)) {
+            any = wf_match(v->at, wf_ctr_name(&w, name));
+            if (json_array_size(names) < NAMES_MAX)
+                json_array_append_new(names, json_string(wf_ctr_name(&w, name)));
+        }
+    if (!any)
+        wf_ctl_nothing_fits(what, v->at, names, err);
+    json_decref(names);
+    return any;
+}
+
+json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struct wf_err *err)
+{
+    static const struct {
+        const char *what;
+        const struct wf_ctr_table *table;
+        bool zeros;
+    } tables[] = {{"ports", &wf_ctrs_port, true},
+                  {"flows", &wf_ctrs_flow, true},
+                  {"drops", &wf_ctrs_drop, false},
+                  {"edges", &wf_ctrs_edge, true},
+                  {"queues", &wf_ctrs_queue, false},
+                  {"groups", &wf_ctrs_pg, false},
+                  {"priorities", &wf_ctrs_prio, false},
+                  {"faults", NULL, false},
+                  {"links", NULL, false}};
+    struct view v = {.f = f, .at = at, .rows = json_array()};
+    size_t i = 0;
+
+    while (i < sizeof(tables) / sizeof(tables[0]) && strcmp(tables[i].what, what))
+        i++;
+    if (i == sizeof(tables) / sizeof(tables[0])) {
+        json_decref(v.rows);
+        wf_ctl_not_one_of("view", what, wf_ctl_views, i, err);
+        return NULL;
+    }
     wf_fabric_settle(f);
-    if (!strcmp(what, "ports"))
-        add_ports(&v);
-    else if (!strcmp(what, "flows"))
-        add_objects(&v, &wf_ctrs_flow, true);
-    else if (!strcmp(what, "drops"))
-        add_drops(&v);
-    else if (!strcmp(what, "edges"))
-        add_objects(&v, &wf_ctrs_edge, true);
-    else if (!strcmp(what, "queues"))
-        add_objects(&v, &wf_ctrs_queue, false);
-    else if (!strcmp(what, "groups"))
-        add_objects(&v, &wf_ctrs_pg, false);
-    else if (!strcmp(what, "priorities"))
-        add_objects(&v, &wf_ctrs_prio, false);
+    if (tables[i].table)
+        add_table(&v, tables[i].table, tables[i].zeros);
     else if (!strcmp(what, "faults"))
         add_faults(&v);
-    else if (!strcmp(what, "links"))
-        add_links(&v);
     else
-        return json_decref(v.rows), NULL;
-    return v.rows;
+        add_links(&v);
+    if (!at || json_array_size(v.rows) || exists(&v, what, tables[i].table, err))
+        return v.rows;
+    json_decref(v.rows);
+    return NULL;
 }

@@ -63,6 +63,28 @@ static json_t *holders(const struct wf_report *r, const struct wf_ctr_table *tab
     return list;
 }
 
+/* Ports on which anything moved; with what is to be known of one to read its counters. */
+static json_t *port_list(const struct wf_report *r)
+{
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_port));
+    json_t *list = json_array();
+
+    while (wf_ctr_next(&w)) {
+        const struct wf_port *p;
+        json_t *j;
+
+        if (!moved(&w))
+            continue;
+        p = wf_fabric_port(r->f, w.holder);
+        j = named(&w, false);
+        json_object_set_new(j, "kind", json_string(p->node->ops->kind));
+        json_object_set_new(j, "up", json_boolean(p->up));
+        json_object_set_new(j, "rate_bps", number(p->link->cfg.rate_bps));
+        json_array_append_new(list, j);
+    }
+    return list;
+}
+
 static json_t *drops(const struct wf_report *r)
 {
     struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_drop));
@@ -191,7 +213,7 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "fabric", counters(&wf_ctrs_fabric, r->f->ctr, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
     json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));
-    json_object_set_new(j, "ports", holders(r, &wf_ctrs_port, false));
+    json_object_set_new(j, "ports", port_list(r));
     json_object_set_new(j, "priorities", holders(r, &wf_ctrs_prio, false));
     json_object_set_new(j, "queues", holders(r, &wf_ctrs_queue, false));
     json_object_set_new(j, "priority_groups", holders(r, &wf_ctrs_pg, false));

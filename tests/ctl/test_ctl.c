@@ -194,7 +194,17 @@ static void every_view_answers(void **state)
     assert_int_equal(value("ports", "leaf1:*", "leaf0:p0", "rx_frames"), -1);
     done("hosts", "{}");
     refused("show", "{\"what\": \"prots\"}", "did you mean 'ports'");
-    refused("show", "{}", "expected one of");
+    refused("show", "{}",
+            "expected one of ports, flows, drops, edges, queues, groups, "
+            "priorities, faults, links");
+    refused("show", "{\"what\": \"queues\", \"at\": \"zz\"}",
+            "none of the queues fits 'zz'; there are leaf0:p0.q0, leaf0:p0.q1, ");
+    refused("show", "{\"what\": \"links\", \"at\": \"leaf0:p1-spine0:p9\"}",
+            "did you mean 'leaf0:p1-spine0:p0'");
+    refused("show", "{\"what\": \"drops\", \"at\": \"leaf9:*\"}", "none of the drops fits");
+    refused("hosts", "{\"at\": \"h9\"}", "none of the attached hosts fits 'h9': there are none");
+    done("show", "{\"what\": \"queues\", \"at\": \"leaf0:p0.q7\"}"); /* is there, and empty */
+    done("show", "{\"what\": \"faults\", \"at\": \"leaf0:p0\"}");
 }
 
 static void faults_hit_what_they_should(void **state)
