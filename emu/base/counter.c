@@ -52,6 +52,7 @@ static const struct wf_ctr_names names_drop[WF_DROP_COUNT] = {
     [WF_DROP_INGRESS_FULL] = {"SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
                               "rx_prioN_discards", ""},
     [WF_DROP_EGRESS_FULL] = {"SAI_QUEUE_STAT_DROPPED_PACKETS", "", "PortXmitDiscards"},
+    [WF_DROP_WRED] = {"SAI_QUEUE_STAT_WRED_DROPPED_PACKETS", "", ""},
     [WF_DROP_BUFFER_FULL] = {"SAI_BUFFER_POOL_STAT_DROPPED_PACKETS", "rx_discards_phy", ""},
     [WF_DROP_PEER_IGNORED_PAUSE] = {"SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
                                     "rx_prioN_discards", ""},

@@ -55,6 +55,7 @@
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_QUEUE_STAT_BYTES", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames dropped at it", "SAI_QUEUE_STAT_DROPPED_PACKETS", "", "") \
     X(MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "", "") \
+    X(CE_FRAMES, C, "ecn_already_ce_frames", "frames that were to be marked CE and came with it", "", "", "") \
     X(BYTES, G, "queue_bytes", "bytes waiting now", "SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", "", "") \
     X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "")
 

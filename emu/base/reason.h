@@ -27,6 +27,7 @@
     X(NO_HEADROOM, "lossless_drop", "lossless priority group out of headroom") \
     X(INGRESS_FULL, "ingress_full", "priority group over its limit") \
     X(EGRESS_FULL, "egress_full", "egress queue over its limit") \
+    X(WRED, "wred", "dropped early by WRED: not ECN-capable, or the queue does not mark") \
     X(BUFFER_FULL, "buffer_full", "no cell left in the switch's buffer") \
     X(PEER_IGNORED_PAUSE, "peer_ignored_pause", "out of headroom since the attached peer went on sending") \
     X(EDGE_STALLED, "edge_stalled", "the attached peer took no frame for longer than the edge holds") \

@@ -5,11 +5,23 @@ bool wf_ecn_decide(const struct wf_ecn_cfg *cfg, uint64_t queue_bytes, struct wf
 {
     uint64_t span;
 
-    if (!cfg->enable || queue_bytes < cfg->kmin_bytes)
+    if (queue_bytes < cfg->kmin_bytes)
         return false;
     if (queue_bytes >= cfg->kmax_bytes)
         return true;
     /* p = Pmax * (q - Kmin) / (Kmax - Kmin), as one exact draw below the product's denominator */
     span = cfg->kmax_bytes - cfg->kmin_bytes;
     return wf_prng_below(prng, span * 1000000) < (queue_bytes - cfg->kmin_bytes) * cfg->pmax_ppm;
+}
+
+void wf_ecn_avg_idle(struct wf_ecn_avg *avg, unsigned n, uint64_t samples)
+{
+    uint64_t base = -(1ull << (64 - n)); /* (1 - 2^-n) times 2^64 */
+
+    /* times base^samples, by squaring: each product loses less than 2^-64 of it */
+    for (; samples && avg->scaled; samples >>= 1) {
+        if (samples & 1)
+            avg->scaled = (uint64_t)((unsigned __int128)avg->scaled * base >> 64);
+        base = (uint64_t)((unsigned __int128)base * base >> 64);
+    }
 }

@@ -27,11 +27,11 @@ static int pick_dwrr(struct wf_port *port, uint32_t eligible)
         if (eligible & 1u << qi) {
             uint32_t len = head(q)->frame_len;
 
-            if (q->deficit >= (int64_t)len) {
-                q->deficit -= len;
+            if (q->deficit >= (int32_t)len) {
+                q->deficit -= (int32_t)len;
                 return (int)qi;
             }
-            q->deficit += q->quantum;
+            q->deficit += (int32_t)q->quantum;
         }
         port->sched_at = (qi + 1) % WF_QUEUES;
     }

@@ -31,8 +31,8 @@ struct wf_port;
 struct wf_queue {
     struct wf_fifo fifo;
     uint64_t ctr[WF_QUEUE_CTRS];
-    int64_t deficit;
     uint32_t quantum; /* DWRR: bytes a round, when not strict */
+    int32_t deficit;
     bool strict;
 } __attribute__((aligned(32)));
 

@@ -180,7 +180,7 @@ static void check_queues_of(struct wf_scenario *s, const struct wf_switch_port_c
     for (unsigned q = 0; q < WF_QUEUES; q++) {
         const struct wf_ecn_cfg *c = &port->queue[q].ecn;
 
-        if (c->enable && c->kmin_bytes > c->kmax_bytes)
+        if ((c->enable || c->drop) && c->kmin_bytes > c->kmax_bytes)
             wf_scen_complain(s, false, &c->kmin_bytes, NULL,
                              "kmin of queue %u is %s, above kmax, %s", q,
                              wf_bytes_text(c->kmin_bytes, a, sizeof(a)),

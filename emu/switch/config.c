@@ -49,7 +49,13 @@ static const struct wf_key queue_rows[] = {
      .doc = "Probability of a mark just below kmax.", .source = "assumed"},
     {"mark_at", WF_KEY_ENUM, QUEUE(mark_at), "dequeue", .names = mark_names,
      .doc = "Which length counts: the bytes left behind a packet that leaves, or those ahead of "
-            "one that comes."},
+            "one that comes; never its own."},
+    {"ecn_average", WF_KEY_UINT, QUEUE(ecn.average), "0", 0, WF_ECN_AVERAGE_MAX,
+     .doc = "Exponent n of the average, avg += (length - avg) / 2^n for each packet (SAI: "
+            "WRED_ATTR_WEIGHT); 0: the length as it is."},
+    {"wred_drop", WF_KEY_BOOL, QUEUE(ecn.drop), "false",
+     .doc = "Drop lossy IP packets that are not marked, as they come, with the same probability: "
+            "those that are not ECN-capable, or all when ecn is off."},
     {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB", 0, BYTES_MAX,
      .doc = "Lossy packets that would make the queue longer are dropped.", .source = "assumed"},
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The buffer: admission, XOFF and XON, release, and ECN. Accounting is by frame_len per ingress
+ * The buffer: admission, XOFF and XON, release. Accounting is by frame_len per ingress
  * (port, PG) and for the whole switch. Left out: cells, pools, dynamic thresholds, egress pools.
  */
 #include "switch/switch.h"
-#include "wire/edit.h"
 
 static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
 {
@@ -116,20 +115,4 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
     pg->blame[pg->blamed].paused_ps += wf_now(pkt->port) - pg->xoff_at_ps;
     if (!wants_pause(sw, pkt->port, pg->prio))
         wf_pfc_xon(pkt->port, pg->prio);
-}
-
-void wf_switch_mark_maybe(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt)
-{
-    struct wf_queue *q = &out->q[pkt->queue];
-
-    const struct wf_ecn_cfg *ecn = &wf_switch_class(sw, out)->cfg->queue[pkt->queue].ecn;
-
-    if (pkt->p.ecn == WF_ECN_NOT_ECT || !wf_ecn_decide(ecn, q->ctr[WF_QUEUE_BYTES], &sw->prng))
-        return;
-    if (!wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p))
-        return; /* it was CE already */
-    pkt->flags |= WF_PKT_MARKED;
-    wf_pkt_edited(pkt);
-    q->ctr[WF_QUEUE_MARKED_FRAMES]++;
-    out->ctr[WF_PORT_ECN_MARKED_FRAMES]++;
 }

@@ -70,7 +70,6 @@ static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
             ready = fed - out_ps;
     }
     pkt->ready_ps = ready;
-    wf_switch_mark(sw, v->out, pkt, WF_MARK_ENQUEUE);
     wf_port_enqueue(v->out, pkt);
     return WF_DONE;
 }
@@ -80,11 +79,23 @@ static enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
     return v->pkt->p.flags & (WF_P_ARP | WF_P_ND) ? wf_switch_neighbour(sw, v) : WF_NEXT;
 }
 
+static enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
+{
+    unsigned marks = wf_switch_class(sw, v->out)->marks[WF_MARK_ENQUEUE];
+
+    return marks >> v->pkt->queue & 1 ? wf_switch_wred(sw, v) : WF_NEXT;
+}
+
 const struct wf_stage wf_switch_stages[] = {
-    {"check", check},         {"classify", classify},
-    {"neighbour", neighbour}, {"forward", wf_switch_forward},
-    {"egress", egress},       {"admit", wf_switch_admit},
-    {"enqueue", enqueue},     {NULL, NULL},
+    {"check", check},
+    {"classify", classify},
+    {"neighbour", neighbour},
+    {"forward", wf_switch_forward},
+    {"egress", egress},
+    {"admit", wf_switch_admit},
+    {"wred", wred},
+    {"enqueue", enqueue},
+    {NULL, NULL},
 };
 
 enum { STAGE_BEHIND_FORWARD = 4 };
@@ -121,7 +132,8 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 {
     struct wf_switch *sw = (struct wf_switch *)node;
 
-    wf_switch_mark(sw, port, pkt, WF_MARK_DEQUEUE);
+    if (wf_switch_class(sw, port)->marks[WF_MARK_DEQUEUE] >> pkt->queue & 1)
+        wf_switch_wred_leaves(sw, port, pkt);
     wf_switch_release(sw, pkt);
 }
 

@@ -43,6 +43,22 @@ static struct wf_lane lane_of(const struct wf_switch_port_cfg *c, uint8_t tc)
     return (struct wf_lane){tc, pg, c->tc_to_queue[tc], c->pg_to_pfc_priority[pg]};
 }
 
+/* When this queue's WRED acts. */
+static void make_marks(struct wf_port_class *k, unsigned queue, const struct wf_queue_cfg *c)
+{
+    const struct wf_ecn_cfg *ecn = &c->ecn;
+    uint8_t bit = (uint8_t)(1u << queue);
+    bool averages = ecn->average && (ecn->enable || ecn->drop);
+
+    if (ecn->enable)
+        k->marks[c->mark_at] |= bit;
+    if (ecn->drop || averages)
+        k->marks[WF_MARK_ENQUEUE] |= bit;
+    if (averages)
+        k->marks[WF_MARK_DEQUEUE] |= bit;
+    k->averages |= averages;
+}
+
 /* What the pipeline asks of the configuration for each packet, in the form in which it asks. */
 static void make_class(struct wf_port_class *k, const struct wf_switch_port_cfg *c)
 {
@@ -53,8 +69,7 @@ static void make_class(struct wf_port_class *k, const struct wf_switch_port_cfg 
     for (unsigned i = 0; i < 8; i++)
         k->by_pcp[i] = lane_of(c, c->pcp_to_tc[i]);
     for (unsigned i = 0; i < WF_QUEUES; i++)
-        if (c->queue[i].ecn.enable)
-            k->marks[c->queue[i].mark_at] |= (uint8_t)(1u << i);
+        make_marks(k, i, &c->queue[i]);
 }
 
 /* The class of a port whose configuration is its own: that of a port before it, or a new one. */
@@ -81,6 +96,15 @@ static void make_classes(struct wf_switch *sw, struct wf_arena *arena)
         sw->class_of[i] = sw->port_cfg[i] ? class_for(sw, sw->port_cfg[i], i, arena) : &sw->class;
 }
 
+static bool any_average(const struct wf_switch *sw)
+{
+    bool any = sw->class.averages;
+
+    for (uint16_t i = 0; sw->class_of && i < sw->node.n_ports; i++)
+        any = any || sw->class_of[i]->averages;
+    return any;
+}
+
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
 {
     struct wf_switch *sw = (struct wf_switch *)node;
@@ -91,6 +115,8 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     if (sw->cfg.forwarding == WF_FORWARD_L2)
         sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
     make_classes(sw, arena);
+    if (any_average(sw))
+        sw->avg = wf_arena_alloc(arena, sizeof(*sw->avg) * node->n_ports);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
 }

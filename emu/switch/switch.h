@@ -42,7 +42,8 @@ struct wf_lane {
 struct wf_port_class {
     const struct wf_switch_port_cfg *cfg;
     bool trust_dscp;
-    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue that marks then */
+    bool averages;    /* some queue's WRED goes by an average */
+    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue whose WRED acts then */
     struct wf_lane by_dscp[64], by_pcp[8];
 };
 
@@ -65,7 +66,8 @@ struct wf_switch {
     struct wf_port_class class;                 /* of cfg.port */
     struct wf_port_class **class_of;            /* [port]; NULL: all ports have `class` */
     struct wf_prng prng;
-    struct wf_fdb_entry *fdb; /* forwarding l2 only */
+    struct wf_ecn_avg (*avg)[WF_QUEUES]; /* [port][queue], when there are averages */
+    struct wf_fdb_entry *fdb;            /* forwarding l2 only */
 };
 
 extern const struct wf_node_ops wf_switch_ops;
@@ -106,12 +108,8 @@ enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
 void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up);
-void wf_switch_mark_maybe(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt);
-static inline void wf_switch_mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt,
-                                  enum wf_mark_at at)
-{
-    if (wf_switch_class(sw, out)->marks[at] >> pkt->queue & 1)
-        wf_switch_mark_maybe(sw, out, pkt);
-}
+/* wred.c, for queues with their bit in `marks` */
+enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v);
+void wf_switch_wred_leaves(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt);
 
 #endif

@@ -229,6 +229,10 @@ def draw_queue(w):
             q["pmax"] = f"{d.between(0, 100)}%"
         if d.one_in(2):
             q["mark_at"] = "enqueue"
+        if d.one_in(4):
+            q["ecn_average"] = d.between(1, 15)
+        if not w.lossless and d.one_in(4):
+            q["wred_drop"] = "true"
     if not w.lossless and d.one_in(3):
         q["limit"] = bytes_of(d.pick([0, d.log(3000, 300000)]))
     return q

@@ -434,6 +434,7 @@ static void begin_port(struct observer *ob, struct ob_port *p, struct wf_port *p
 
     p->ob = ob;
     p->port = port;
+    p->rate_bps = port->link->cfg.rate_bps;
     if (n < switches)
         p->sw = &ob->f->desc->switches[n].cfg;
     if (p->sw)
@@ -441,6 +442,8 @@ static void begin_port(struct observer *ob, struct ob_port *p, struct wf_port *p
                                   port->link->ends[1] == port);
     else
         p->host = &ob->f->desc->hosts[n - switches].cfg;
+    for (unsigned q = 0; q < WF_QUEUES && p->cfg; q++)
+        ob->wred |= p->cfg->queue[q].ecn.drop;
     p->pfc = p->cfg ? &p->cfg->pfc : &p->host->pfc;
     p->last_serial = calloc(flows, sizeof(*p->last_serial));
     p->last_epoch = calloc(flows, sizeof(*p->last_epoch));

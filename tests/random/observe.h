@@ -69,6 +69,9 @@ struct ob_port {
     /* ingress of a switch */
     struct ob_group group[WF_PGS];
     uint64_t drops;
+    /* egress queues of a switch: average length, and when the last packet left */
+    double average[WF_QUEUES];
+    uint64_t empty_ps[WF_QUEUES];
 };
 
 struct ob_flow {
@@ -100,6 +103,7 @@ struct observer {
     uint64_t drops[WF_DROP_COUNT];
     uint64_t tight_pg[WF_PGS]; /* most bytes above XOFF of each group, anywhere */
     bool lossless;             /* no lossless packet may be dropped */
+    bool wred;                 /* some queue may drop early */
     struct ob_stats stats;
     const char *kind; /* what broke; NULL: nothing yet */
     char what[512];

@@ -6,6 +6,7 @@
 #include "observe.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "wire/edit.h"
 
@@ -160,6 +161,8 @@ void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason wh
     if (why == WF_DROP_EGRESS_FULL && pg->lossless)
         ob_fail(ob, "early_drop", "%s.pg%u is lossless but drops at an egress", p->port->name,
                 fr->pg);
+    if (why == WF_DROP_WRED && (pg->lossless || !p->ob->wred))
+        ob_fail(ob, "early_drop", "%s.pg%u drops early, though no WRED may", p->port->name, fr->pg);
     if (why == WF_DROP_BUFFER_FULL && *used_of(p) + fr->len <= p->sw->buffer_bytes)
         ob_fail(ob, "early_drop", "%s: its buffer holds %" PRIu64 " and is not full",
                 p->port->node->name, *used_of(p));
@@ -187,24 +190,45 @@ static bool ce_by_fault(const struct wf_port *port)
     return false;
 }
 
+/* The average that this packet sees, of lengths at its place; a queue that was empty when it came
+ * counts as a sample of 0 for each 1,024 bytes of that time. */
+static double average(struct ob_port *p, const struct wf_pkt *pkt, double depth)
+{
+    double weight = pow(0.5, p->cfg->queue[pkt->queue].ecn.average), *avg = &p->average[pkt->queue];
+    uint64_t each = (1024 * 8 * WF_PS_PER_S + p->rate_bps / 2) / p->rate_bps;
+
+    if (!pkt->depth_bytes)
+        *avg *= pow(1 - weight, (double)((pkt->enqueued_ps - p->empty_ps[pkt->queue]) / each));
+    *avg += (depth - *avg) * weight;
+    if (!p->port->q[pkt->queue].ctr[WF_QUEUE_BYTES])
+        p->empty_ps[pkt->queue] = p->ob->now_ps;
+    return *avg;
+}
+
 static void marks(struct ob_port *p, const struct ob_frame *fr, const struct wf_pkt *pkt)
 {
     const struct wf_queue_cfg *q = &p->cfg->queue[fr->queue];
-    uint64_t depth = q->mark_at == WF_MARK_DEQUEUE ? p->port->q[fr->queue].ctr[WF_QUEUE_BYTES]
-                                                   : pkt->depth_bytes;
+    double off = 0, depth = (double)(q->mark_at == WF_MARK_DEQUEUE
+                                         ? p->port->q[fr->queue].ctr[WF_QUEUE_BYTES]
+                                         : pkt->depth_bytes);
     uint8_t ecn = traffic_class_byte(pkt) & 3;
     bool ect = fr->ecn == 1 || fr->ecn == 2;
 
     p->ob->stats.marks += ecn != fr->ecn;
     if (ecn != fr->ecn && (ecn != 3 || !ect))
         ob_fail(p->ob, "ecn_changed", "%s makes ECN %u of %u", p->port->name, ecn, fr->ecn);
-    if (ce_by_fault(p->port))
+    if (q->ecn.average) { /* the double and the fixed point may differ by a byte */
+        depth = average(p, pkt, depth);
+        off = 2;
+    }
+    /* packets that were dropped are samples too, but unseen; so is a flushed queue */
+    if (ce_by_fault(p->port) || (q->ecn.average && (q->ecn.drop || p->flapped || p->rate_since_ps)))
         return;
-    if (ecn != fr->ecn && (!q->ecn.enable || depth < q->ecn.kmin_bytes))
-        ob_fail(p->ob, "marked_low", "%s.q%u marks at %" PRIu64 " bytes, kmin is %" PRIu64,
-                p->port->name, fr->queue, depth, q->ecn.kmin_bytes);
-    if (ecn == fr->ecn && ect && q->ecn.enable && depth >= q->ecn.kmax_bytes)
-        ob_fail(p->ob, "not_marked", "%s.q%u does not mark at %" PRIu64 " bytes, kmax is %" PRIu64,
+    if (ecn != fr->ecn && (!q->ecn.enable || depth < (double)q->ecn.kmin_bytes - off))
+        ob_fail(p->ob, "marked_low", "%s.q%u marks at %.1f bytes, kmin is %" PRIu64, p->port->name,
+                fr->queue, depth, q->ecn.kmin_bytes);
+    if (ecn == fr->ecn && ect && q->ecn.enable && depth >= (double)q->ecn.kmax_bytes + off)
+        ob_fail(p->ob, "not_marked", "%s.q%u does not mark at %.1f bytes, kmax is %" PRIu64,
                 p->port->name, fr->queue, depth, q->ecn.kmax_bytes);
 }
 

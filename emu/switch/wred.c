@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * WRED at the egress queues (eth/ecn.h): CE to what is ECN-capable, at enqueue or dequeue; with
+ * `wred_drop` early drops of other IP packets, always as they come, behind admission (they count as
+ * admitted). Never for what is not IP, and no drop in a lossless group. A packet that came with CE
+ * keeps it: one that was to be marked is counted apart.
+ */
+#include "switch/switch.h"
+#include "wire/edit.h"
+
+static const struct wf_queue_cfg *cfg_of(const struct wf_switch *sw, const struct wf_port *out,
+                                         unsigned queue)
+{
+    return &wf_switch_class(sw, out)->cfg->queue[queue];
+}
+
+/* The length that counts: that of the queue as it is without the packet, or the average. */
+static uint64_t length(const struct wf_switch *sw, const struct wf_port *out, unsigned queue)
+{
+    unsigned n = cfg_of(sw, out, queue)->ecn.average;
+
+    return n ? sw->avg[out->index][queue].scaled >> n : out->q[queue].ctr[WF_QUEUE_BYTES];
+}
+
+static void mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt)
+{
+    struct wf_queue *q = &out->q[pkt->queue];
+
+    if (!wf_ecn_decide(&cfg_of(sw, out, pkt->queue)->ecn, length(sw, out, pkt->queue), &sw->prng))
+        return;
+    if (!wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p)) { /* it is CE already */
+        q->ctr[WF_QUEUE_CE_FRAMES]++;
+        return;
+    }
+    pkt->flags |= WF_PKT_MARKED;
+    wf_pkt_edited(pkt);
+    q->ctr[WF_QUEUE_MARKED_FRAMES]++;
+    out->ctr[WF_PORT_ECN_MARKED_FRAMES]++;
+}
+
+static bool capable(const struct wf_queue_cfg *c, const struct wf_pkt *pkt)
+{
+    return c->ecn.enable && pkt->p.flags & WF_P_IP && pkt->p.ecn != WF_ECN_NOT_ECT;
+}
+
+/* What the queue's average makes of a packet that comes: it ends a time in which it was empty. */
+static void average_comes(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
+{
+    const struct wf_queue_cfg *c = cfg_of(sw, out, queue);
+    struct wf_ecn_avg *avg = &sw->avg[out->index][queue];
+    uint64_t bytes = out->q[queue].ctr[WF_QUEUE_BYTES];
+
+    if (!bytes && avg->scaled) {
+        uint64_t each = wf_txclock_span(&out->tx, WF_ECN_IDLE_BYTES * 8);
+        uint64_t samples = (wf_now(out) - avg->empty_ps) / each;
+
+        wf_ecn_avg_idle(avg, c->ecn.average, samples);
+        avg->empty_ps += samples * each; /* this packet may be dropped, and it stays empty */
+    }
+    if (c->mark_at == WF_MARK_ENQUEUE)
+        wf_ecn_avg_sample(avg, c->ecn.average, bytes);
+}
+
+static void average_leaves(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
+{
+    const struct wf_queue_cfg *c = cfg_of(sw, out, queue);
+    struct wf_ecn_avg *avg = &sw->avg[out->index][queue];
+    uint64_t bytes = out->q[queue].ctr[WF_QUEUE_BYTES];
+
+    if (c->mark_at == WF_MARK_DEQUEUE)
+        wf_ecn_avg_sample(avg, c->ecn.average, bytes);
+    if (!bytes)
+        avg->empty_ps = wf_now(out);
+}
+
+enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v)
+{
+    struct wf_pkt *pkt = v->pkt;
+    const struct wf_queue_cfg *c = cfg_of(sw, v->out, pkt->queue);
+
+    if (c->ecn.average)
+        average_comes(sw, v->out, pkt->queue);
+    if (capable(c, pkt)) {
+        if (c->mark_at == WF_MARK_ENQUEUE)
+            mark(sw, v->out, pkt);
+        return WF_NEXT;
+    }
+    if (!c->ecn.drop || !(pkt->p.flags & WF_P_IP) || sw->pg[v->in->index][pkt->pg].lossless ||
+        !wf_ecn_decide(&c->ecn, length(sw, v->out, pkt->queue), &sw->prng))
+        return WF_NEXT;
+    v->out->q[pkt->queue].ctr[WF_QUEUE_DROP_FRAMES]++;
+    return wf_switch_drop(v, WF_DROP_WRED);
+}
+
+void wf_switch_wred_leaves(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt)
+{
+    const struct wf_queue_cfg *c = cfg_of(sw, out, pkt->queue);
+
+    if (c->ecn.average)
+        average_leaves(sw, out, pkt->queue);
+    if (c->mark_at == WF_MARK_DEQUEUE && capable(c, pkt))
+        mark(sw, out, pkt);
+}
