@@ -28,17 +28,21 @@ static inline void wf_fifo_push(struct wf_fifo *f, struct wf_fifo_node *n)
     f->count++;
 }
 
-static inline struct wf_fifo_node *wf_fifo_pop(struct wf_fifo *f)
+/* Of one that is not empty. */
+static inline struct wf_fifo_node *wf_fifo_pop_head(struct wf_fifo *f)
 {
     struct wf_fifo_node *n = f->head;
 
-    if (!n)
-        return NULL;
     f->head = n->next;
     if (!f->head)
         f->tail = NULL;
     f->count--;
     return n;
+}
+
+static inline struct wf_fifo_node *wf_fifo_pop(struct wf_fifo *f)
+{
+    return f->head ? wf_fifo_pop_head(f) : NULL;
 }
 
 #define WF_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))

@@ -7,19 +7,21 @@
 
 static void arrival(struct wf_lcore *lc, struct wf_event *ev);
 
-static void tap(struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir)
+static __attribute__((noinline)) void tap(struct wf_port *port, struct wf_pkt *pkt,
+                                          enum wf_tap_dir dir)
 {
     for (struct wf_tap *t = port->taps; t; t = t->next)
         t->fn(t, port, pkt, dir, WF_DROP_NONE);
 }
 
 /* On the lcore of the peer, who has the packet from then on. */
-static void arrives(struct wf_port *port, struct wf_pkt *pkt, uint64_t t_ps)
+static inline void arrives(struct wf_lcore *lc, struct wf_port *port, struct wf_pkt *pkt,
+                           uint64_t t_ps)
 {
     uint64_t key = wf_event_key(port->entity, WF_EV_ARRIVAL, port->seq++);
 
     if (!port->far) {
-        wf_lcore_schedule(port->node->net->lc, &pkt->ev, t_ps, key, arrival);
+        wf_lcore_schedule(lc, &pkt->ev, t_ps, key, arrival);
         return;
     }
     pkt->ev.t_ps = t_ps;
@@ -28,21 +30,28 @@ static void arrives(struct wf_port *port, struct wf_pkt *pkt, uint64_t t_ps)
     port->mailbox->ops->put(port->mailbox, &pkt->ev);
 }
 
-/* Hand the frame to the link; start_ps is the first bit of its preamble at this port. */
-static void to_link(struct wf_port *port, struct wf_pkt *pkt, uint64_t start_ps)
+/* When a cut-through node has read the headers of a frame whose first bit comes then. */
+static uint64_t headers_in(const struct wf_port *port, uint64_t first_bit_ps)
 {
-    uint64_t gap = wf_txclock_span(&port->tx, (WF_WIRE_OVERHEAD - WF_WIRE_PREAMBLE) * 8), t;
+    return first_bit_ps + wf_txclock_span(&port->tx, WF_CUT_THROUGH_BYTES * 8);
+}
+
+/* Hand the frame to the link; start_ps is the first bit of its preamble at this port. */
+static inline void to_link(struct wf_lcore *lc, struct wf_port *port, struct wf_pkt *pkt,
+                           uint64_t start_ps)
+{
+    uint64_t t = port->busy_until_ps + port->last_ps;
 
     pkt->port = port->peer;
     pkt->link_downs = port->downs;
     pkt->first_bit_ps = start_ps + port->delay_ps;
-    pkt->last_bit_ps = t = port->busy_until_ps - gap + port->delay_ps;
+    pkt->last_bit_ps = t;
     if (port->cut_through && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
-        uint64_t head = pkt->first_bit_ps + wf_txclock_span(&port->tx, WF_CUT_THROUGH_BYTES * 8);
+        uint64_t head = headers_in(port, pkt->first_bit_ps);
 
         t = head < t ? head : t;
     }
-    arrives(port, pkt, t);
+    arrives(lc, port, pkt, t);
 }
 
 static bool chance(struct wf_prng *prng, struct wf_fraction share)
@@ -64,14 +73,26 @@ static enum wf_reason on_the_way(struct wf_port *port, struct wf_pkt *pkt)
     return WF_DROP_NONE;
 }
 
-/* The wire is taken from now on: before anybody hears of the frame, since a host queues its next
- * one then. */
-static void occupy(struct wf_port *port, const struct wf_pkt *pkt, uint64_t now)
+static void lose(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why)
 {
-    port->busy_until_ps = wf_txclock_take(&port->tx, now, pkt->frame_len + WF_WIRE_OVERHEAD);
+    port->tx_lost++;
+    pkt->port = port;
+    wf_pkt_drop(port, pkt, why);
 }
 
-static void transmit(struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
+/* The wire is taken from now on: before anybody hears of the frame, since a host queues its next
+ * one then. Where a byte takes whole picoseconds there is nothing to round, and no epoch. */
+static inline void occupy(struct wf_port *port, const struct wf_pkt *pkt, uint64_t now)
+{
+    uint32_t bytes = pkt->frame_len + WF_WIRE_OVERHEAD;
+
+    port->busy_until_ps = port->ps_per_byte ? now + bytes * port->ps_per_byte
+                                            : wf_txclock_take(&port->tx, now, bytes);
+}
+
+static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
+                                                           struct wf_port *port, struct wf_pkt *pkt,
+                                                           uint64_t now)
 {
     enum wf_reason why = port->risky ? on_the_way(port, pkt) : WF_DROP_NONE;
 
@@ -80,27 +101,54 @@ static void transmit(struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
     wf_digest_add(&port->digest, now, pkt->hash);
     if (port->taps)
         tap(port, pkt, WF_TAP_TX);
-    if (why) {
-        port->tx_lost++;
-        pkt->port = port;
-        wf_pkt_drop(port, pkt, why);
-    } else {
-        to_link(port, pkt, now);
-    }
+    if (why)
+        lose(port, pkt, why);
+    else
+        to_link(lc, port, pkt, now);
 }
 
-/* Send the queue's head. Returns when the next one may be sent; 0: none waits. */
-static uint64_t dequeue(struct wf_port *port, unsigned qi, uint64_t now)
+static void look_event(struct wf_lcore *lc, struct wf_event *ev);
+
+/* The transmitter looks at t_ps, when the wire is free, if it does not do so earlier anyway;
+ * `ahead` is what it is likely to find. */
+static inline void look_at(struct wf_lcore *lc, struct wf_port *port, uint64_t t_ps,
+                           const struct wf_fifo_node *ahead)
+{
+    if (t_ps < port->busy_until_ps)
+        t_ps = port->busy_until_ps;
+    if (wf_event_pending(&port->kick)) {
+        if (port->kick.t_ps <= t_ps)
+            return;
+        wf_lcore_cancel(lc, &port->kick);
+    }
+    port->tx_ahead = ahead;
+    wf_lcore_schedule(lc, &port->kick, t_ps,
+                      wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), look_event);
+}
+
+void wf_port_kick(struct wf_port *port, uint64_t t_ps)
+{
+    uint32_t queues = port->occupied & (WF_OCCUPIED_CONTROL - 1);
+
+    look_at(port->node->net->lc, port, t_ps,
+            queues ? port->q[__builtin_ctz(queues)].fifo.head : NULL);
+}
+
+/* Send the head of a queue, which may go, and look again when the wire is free or, if only this
+ * queue holds packets, when the next one may go. */
+static inline __attribute__((always_inline)) void send_head(struct wf_lcore *lc,
+                                                            struct wf_port *port, unsigned qi,
+                                                            uint64_t now)
 {
     struct wf_queue *q = &port->q[qi];
-    struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop(&q->fifo), struct wf_pkt, q);
+    struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop_head(&q->fifo), struct wf_pkt, q);
     uint64_t next_ready_ps = q->fifo.head ? pkt->next_ready_ps : 0;
 
     occupy(port, pkt, now);
     q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
     q->ctr[WF_QUEUE_TX_FRAMES]++;
     q->ctr[WF_QUEUE_TX_BYTES] += pkt->frame_len;
-    if (!q->fifo.count) {
+    if (!q->fifo.head) {
         port->occupied &= ~(1u << qi);
         q->deficit = 0; /* an empty queue saves nothing up */
     }
@@ -108,15 +156,25 @@ static uint64_t dequeue(struct wf_port *port, unsigned qi, uint64_t now)
     port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += pkt->frame_len;
     if (port->node->ops->dequeued)
         port->node->ops->dequeued(port->node, port, pkt);
-    if (port->ll_ops->on_tx)
+    if (port->tells_ll)
         port->ll_ops->on_tx(port, qi, pkt);
-    transmit(port, pkt, now);
-    return next_ready_ps;
+    transmit(lc, port, pkt, now);
+    if (port->occupied == 1u << qi)
+        look_at(lc, port, next_ready_ps, q->fifo.head);
+    else if (port->occupied)
+        wf_port_kick(port, 0);
 }
 
-static const struct wf_pkt *head(const struct wf_queue *q)
+static void send_control(struct wf_lcore *lc, struct wf_port *port, uint64_t now)
 {
-    return WF_CONTAINER_OF(q->fifo.head, struct wf_pkt, q);
+    struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop_head(&port->control), struct wf_pkt, q);
+
+    if (!port->control.count)
+        port->occupied &= ~(uint32_t)WF_OCCUPIED_CONTROL;
+    occupy(port, pkt, now);
+    transmit(lc, port, pkt, now);
+    if (port->occupied)
+        wf_port_kick(port, 0);
 }
 
 /* The queue that sends now, or -1 and when to look again. */
@@ -124,7 +182,7 @@ static int choose(struct wf_port *port, uint64_t now, uint64_t *when_ps)
 {
     uint32_t occupied = port->occupied;
     unsigned qi = (unsigned)__builtin_ctz(occupied);
-    const struct wf_pkt *pkt = head(&port->q[qi]);
+    const struct wf_pkt *pkt = wf_queue_head(&port->q[qi]);
     uint64_t t = pkt->ready_ps;
 
     if (occupied & (occupied - 1))
@@ -137,68 +195,47 @@ static int choose(struct wf_port *port, uint64_t now, uint64_t *when_ps)
     return -1;
 }
 
-static void send_control(struct wf_port *port, uint64_t now)
+/* There is a choice, something that holds a packet back, or a MAC control frame. */
+static __attribute__((noinline)) void look_closely(struct wf_lcore *lc, struct wf_port *port,
+                                                   uint64_t now)
 {
-    struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop(&port->control), struct wf_pkt, q);
+    uint64_t when_ps = WF_TIME_NEVER;
+    int qi;
 
-    if (!port->control.count)
-        port->occupied &= ~(uint32_t)WF_OCCUPIED_CONTROL;
-    occupy(port, pkt, now);
-    transmit(port, pkt, now);
-}
-
-/* The transmitter looks: start one frame if one may start, and say when to look again. */
-static void look(struct wf_port *port, uint64_t now)
-{
-    uint64_t when = WF_TIME_NEVER, ready_ps = 0;
-
-    if (!port->up)
-        return;
-    WF_ASSERT(port->busy_until_ps <= now);
     if (port->occupied & WF_OCCUPIED_CONTROL) {
-        send_control(port, now);
-    } else if (port->occupied) {
-        int qi = choose(port, now, &when);
-
-        if (qi >= 0)
-            ready_ps = dequeue(port, (unsigned)qi, now);
-        else if (when != WF_TIME_NEVER)
-            wf_port_kick(port, when);
+        send_control(lc, port, now);
+        return;
     }
-    if (port->occupied & (port->occupied - 1))
-        ready_ps = 0; /* another queue may be ready before */
-    if (port->busy_until_ps > now && port->occupied)
-        wf_port_kick(port, ready_ps);
+    qi = choose(port, now, &when_ps);
+    if (qi >= 0)
+        send_head(lc, port, (unsigned)qi, now);
+    else if (when_ps != WF_TIME_NEVER)
+        wf_port_kick(port, when_ps);
 }
 
+/* The transmitter looks: start one frame if one may start, and say when to look again. As a rule
+ * one queue holds packets, and its head may go. */
 static void look_event(struct wf_lcore *lc, struct wf_event *ev)
 {
-    look(WF_CONTAINER_OF(ev, struct wf_port, kick), lc->now_ps);
-}
+    struct wf_port *port = WF_CONTAINER_OF(ev, struct wf_port, kick);
+    uint64_t now = lc->now_ps;
+    uint32_t occupied = port->occupied; /* 0 while the link is down */
+    unsigned qi;
 
-void wf_port_kick(struct wf_port *port, uint64_t t_ps)
-{
-    struct wf_lcore *lc = port->node->net->lc;
-
-    if (t_ps < port->busy_until_ps)
-        t_ps = port->busy_until_ps;
-    if (wf_event_pending(&port->kick)) {
-        if (port->kick.t_ps <= t_ps)
-            return;
-        wf_lcore_cancel(lc, &port->kick);
-    }
-    if (port->occupied & (WF_OCCUPIED_CONTROL - 1))
-        port->tx_ahead = port->q[__builtin_ctz(port->occupied)].fifo.head;
-    wf_lcore_schedule(lc, &port->kick, t_ps,
-                      wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), look_event);
+    WF_ASSERT(port->busy_until_ps <= now || !occupied);
+    if (!occupied)
+        return;
+    qi = (unsigned)__builtin_ctz(occupied);
+    if (occupied & (occupied - 1) || occupied & (WF_OCCUPIED_CONTROL | port->held) ||
+        wf_queue_head(&port->q[qi])->ready_ps > now)
+        look_closely(lc, port, now);
+    else
+        send_head(lc, port, qi, now);
 }
 
 /* What taps may ask of a packet that comes out of a queue. */
 static void watch(const struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
 {
-    pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
-    if (!port->taps)
-        return;
     pkt->flags |= WF_PKT_WATCHED;
     pkt->enqueued_ps = now;
     pkt->pause_mark_ps = port->ll_ops->paused_ps(port, pkt->queue);
@@ -214,7 +251,9 @@ void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
         wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         return;
     }
-    watch(port, pkt, now);
+    pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
+    if (port->taps)
+        watch(port, pkt, now);
     if (q->fifo.tail)
         WF_CONTAINER_OF(q->fifo.tail, struct wf_pkt, q)->next_ready_ps = pkt->ready_ps;
     wf_fifo_push(&q->fifo, &pkt->q);
@@ -222,7 +261,7 @@ void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
     q->ctr[WF_QUEUE_ENQ_FRAMES]++;
     q->ctr[WF_QUEUE_BYTES] += pkt->frame_len;
     wf_max_u64(&q->ctr[WF_QUEUE_MAX_BYTES], q->ctr[WF_QUEUE_BYTES]);
-    wf_port_kick(port, pkt->ready_ps > now ? pkt->ready_ps : now);
+    look_at(port->node->net->lc, port, pkt->ready_ps > now ? pkt->ready_ps : now, &pkt->q);
 }
 
 void wf_port_control(struct wf_port *port, struct wf_pkt *pkt)
@@ -273,15 +312,15 @@ void wf_port_prefetch(const struct wf_event *ev)
         __builtin_prefetch(&pkt->hash);
         __builtin_prefetch(&pkt->p);
         __builtin_prefetch(pkt + 1); /* its headers, as a rule */
-        __builtin_prefetch(&port->tx);
         __builtin_prefetch(&port->digest);
+        __builtin_prefetch(port->ctr);
         __builtin_prefetch(port->prio_ctr[pkt->prio]);
         for (uint32_t i = 0; i < port->n_rx_ahead; i++)
             __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
     } else if (ev->fn == look_event) {
         port = WF_CONTAINER_OF(ev, const struct wf_port, kick);
-        __builtin_prefetch(&port->tx);
         __builtin_prefetch(&port->digest);
+        __builtin_prefetch(port->ctr);
         __builtin_prefetch(&port->q[__builtin_ctz(port->occupied | WF_OCCUPIED_CONTROL)]);
         if (!port->tx_ahead)
             return; /* a MAC control frame */
@@ -324,8 +363,12 @@ void wf_port_link_known(struct wf_port *port)
 {
     const struct wf_link_cfg *cfg = &port->link->cfg;
 
+    port->ps_per_byte = port->tx.ps_per_byte;
     port->delay_ps = cfg->delay_ps;
+    port->last_ps =
+        cfg->delay_ps - wf_txclock_span(&port->tx, (WF_WIRE_OVERHEAD - WF_WIRE_PREAMBLE) * 8);
     port->mtu = (uint16_t)cfg->mtu;
+    port->tells_ll = port->ll_ops->on_tx;
     port->risky = cfg->loss.num || cfg->corrupt.num || port->faults;
     memcpy(port->peer_mac, port->peer->node->mac, 6);
     port->cut_through = port->peer->node->cut_through;

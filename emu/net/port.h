@@ -41,7 +41,7 @@ struct wf_ll_ops {
     /* Earliest time at which the class may send: <= now, a later time, or WF_TIME_NEVER until the
      * link layer kicks the port itself. Asked only while the class's bit is set in port->held. */
     uint64_t (*may_send)(const struct wf_port *port, unsigned class, uint32_t bytes);
-    /* May be NULL. */
+    /* May be NULL, always or never. */
     void (*on_tx)(struct wf_port *port, unsigned class, const struct wf_pkt *pkt);
     /* A MAC control frame came in; the callee ends the packet. */
     void (*rx_control)(struct wf_port *port, struct wf_pkt *pkt);
@@ -119,8 +119,13 @@ struct wf_port {
     struct wf_node *node;
     const struct wf_fifo_node *tx_ahead; /* what the kick may find: only ever prefetched */
 
-    struct wf_txclock tx;
-    uint64_t delay_ps; /* the link's */
+    struct wf_digest digest;
+    uint64_t ps_per_byte; /* as in tx */
+    uint64_t delay_ps;    /* the link's */
+    uint64_t last_ps;     /* from when the wire is free again to the last bit at the peer: delay_ps
+                             without the gap between frames, which may make it negative */
+    struct wf_port *peer;
+    struct wf_tap *taps;
     uint8_t peer_mac[6];
     uint16_t mtu; /* the link's */
     uint16_t index;
@@ -128,13 +133,12 @@ struct wf_port {
     bool cut_through; /* the peer's node */
     bool risky;       /* frames may be lost or damaged on the way: configured, or a fault */
     bool far;         /* the peer's node is another lcore's */
+    bool tells_ll;    /* the link layer wants to hear what is sent */
     uint8_t held;     /* bit per class that the link layer may be holding back */
 
-    struct wf_digest digest;
-    struct wf_port *peer;
-    struct wf_tap *taps;
     uint64_t ctr[WF_PORT_CTRS];
 
+    struct wf_txclock tx;
     const void *rx_ahead; /* what an arrival may touch at the node: only ever prefetched */
     uint32_t n_rx_ahead;  /* cache lines of it */
     struct wf_link *link;
@@ -168,6 +172,12 @@ void wf_port_fault(struct wf_port *port, struct wf_fault *fault);
 void wf_port_prefetch(const struct wf_event *ev);
 /* Bytes that wait in all its queues. */
 uint64_t wf_port_backlog(const struct wf_port *port);
+
+/* The first packet of a queue that is not empty. */
+static inline struct wf_pkt *wf_queue_head(const struct wf_queue *q)
+{
+    return WF_CONTAINER_OF(q->fifo.head, struct wf_pkt, q);
+}
 
 static inline uint64_t wf_now(const struct wf_port *port)
 {
