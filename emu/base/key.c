@@ -194,14 +194,16 @@ int wf_key_set(const struct wf_key *key, void *base, const char *text, struct wf
     }
 }
 
-static const char *mask_text(uint32_t mask, char *buf, size_t len)
+static const char *mask_text(const struct wf_key *key, uint32_t mask, char *buf, size_t len)
 {
     size_t used = (size_t)snprintf(buf, len, "[");
     const char *sep = "";
 
     for (unsigned i = 0; i < 32; i++)
         if (mask & (1u << i) && used < len) {
-            used += (size_t)snprintf(buf + used, len - used, "%s%u", sep, i);
+            used += key->names
+                        ? (size_t)snprintf(buf + used, len - used, "%s%s", sep, key->names[i])
+                        : (size_t)snprintf(buf + used, len - used, "%s%u", sep, i);
             sep = ", ";
         }
     if (used < len)
@@ -295,7 +297,7 @@ const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, s
     case WF_KEY_IP:
         return ip_text(at, buf, len);
     case WF_KEY_MASK:
-        return mask_text(*(const uint32_t *)at, buf, len);
+        return mask_text(key, *(const uint32_t *)at, buf, len);
     case WF_KEY_MAP:
         return map_text(at, key->count, buf, len);
     case WF_KEY_NAMES:

@@ -26,7 +26,8 @@ enum wf_key_type {
     WF_KEY_STRING,  /* const char *, owned by the scenario's arena; NULL when absent */
     WF_KEY_MAC,     /* uint8_t[6] */
     WF_KEY_IP,      /* struct wf_ip_prefix */
-    WF_KEY_MASK,    /* uint32_t bit mask from a list of numbers below `max`+1: [3, 4] */
+    WF_KEY_MASK,    /* uint32_t bit mask from a list of numbers below `max`+1: [3, 4], or of words
+                       when there are names: [src_ip, dst_ip] */
     WF_KEY_MAP, /* uint8_t[count]: {26: 3, 48: 6}, values up to `max`; others keep the default */
     WF_KEY_FRACTION, /* struct wf_fraction: "1/97", "3", "0.5" (a scale factor) */
     WF_KEY_NAMES,    /* struct wf_names: a text, or a list of them */
@@ -55,7 +56,7 @@ struct wf_key {
     size_t off;               /* offsetof in the configuration struct */
     const char *def;          /* default as text; NULL: required; "" with STRING/IP/MAC: absent */
     uint64_t min, max;        /* inclusive, in base units; 0,0: no bound beyond the type */
-    const char *const *names; /* WF_KEY_ENUM: NULL-terminated */
+    const char *const *names; /* WF_KEY_ENUM, WF_KEY_MASK: NULL-terminated */
     size_t count;             /* WF_KEY_MAP: elements */
     bool may_auto;            /* TIME, RATE, BYTES: the word auto is legal and gives WF_KEY_AUTO */
     const char *doc;          /* one sentence, for the reference */

@@ -83,6 +83,7 @@ static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts,
         memcpy(sw->node.mac, mac, 6);
         sw->cfg = d->switches[i].cfg;
         sw->sw = i;
+        sw->n_flows = d->n_flows;
         sw->graph = &f->graph;
         sw->addr = &f->addr;
         f->nodes[i] = &sw->node;

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/digest.h"
 #include "fabric/partition.h"
+#include "switch/lb.h"
 
 /* "leaf0" of "leaf0:p3". */
 struct node_key {
@@ -54,6 +55,8 @@ void wf_fabric_link_set(struct wf_fabric *f, struct wf_link *link, bool up)
         if (p->node->index < f->graph.n)
             wf_graph_link(&f->graph, p->node->index, p->index, up);
     }
+    for (uint32_t i = 0; i < f->graph.n; i++)
+        wf_lb_regraph((struct wf_switch *)f->nodes[i]);
     wf_link_set(link, up);
 }
 

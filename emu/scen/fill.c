@@ -92,6 +92,17 @@ static void set_bit(void *arg, size_t i)
     *(uint32_t *)arg |= 1u << i;
 }
 
+/* The bit of a word. */
+static int set_word(const struct wf_key *key, const char *text, uint32_t *mask, struct wf_err *err)
+{
+    const struct wf_key word = {.type = WF_KEY_ENUM, .names = key->names};
+    int bit = 0, rc = wf_key_set(&word, &bit, text, err);
+
+    if (!rc)
+        *mask |= 1u << bit;
+    return rc;
+}
+
 static void fill_mask(struct wf_fill *f, const struct wf_key *key, void *base,
                       const struct wf_yaml_node *v)
 {
@@ -101,7 +112,8 @@ static void fill_mask(struct wf_fill *f, const struct wf_key *key, void *base,
     struct wf_err err = {0};
 
     if (v->kind != WF_YAML_SEQUENCE) {
-        wf_err_set(&err, EINVAL, "expected a list such as [3, 4], found %s", wf_yaml_what(v));
+        wf_err_set(&err, EINVAL, "expected a list such as %s, found %s",
+                   key->names ? "[src_ip, dst_ip]" : "[3, 4]", wf_yaml_what(v));
         complain(f, key, v, &err);
         return;
     }
@@ -110,8 +122,10 @@ static void fill_mask(struct wf_fill *f, const struct wf_key *key, void *base,
 
         err = (struct wf_err){0};
         if (x->kind != WF_YAML_SCALAR)
-            wf_err_set(&err, EINVAL, "expected a number, found %s", wf_yaml_what(x));
-        else if (!wf_fill_numbers(x->text, n, set_bit, &mask, &err))
+            wf_err_set(&err, EINVAL, "expected a %s, found %s", key->names ? "word" : "number",
+                       wf_yaml_what(x));
+        else if (!(key->names ? set_word(key, x->text, &mask, &err)
+                              : wf_fill_numbers(x->text, n, set_bit, &mask, &err)))
             continue;
         complain(f, key, x, &err);
         bad = true;

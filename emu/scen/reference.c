@@ -55,8 +55,8 @@ static void print_type(FILE *out, const struct wf_key *k)
 {
     char lo[32], hi[32];
 
-    fputs(type_names[k->type], out);
-    for (size_t i = 0; k->type == WF_KEY_ENUM && k->names[i]; i++)
+    fputs(k->type == WF_KEY_MASK && k->names ? "list of" : type_names[k->type], out);
+    for (size_t i = 0; k->names && k->names[i]; i++)
         fprintf(out, "%s `%s`", i ? "," : ":", k->names[i]);
     if (k->type == WF_KEY_MAP)
         fprintf(out, " from 0 to %zu", k->count - 1);

@@ -121,6 +121,7 @@ static const struct wf_key rows[] = {
 
 static const struct wf_key_sub subs[] = {
     {NULL, &wf_switch_port_keys, ROW(port), 0, NULL},
+    {"lb", &wf_lb_keys, ROW(lb), 0, "Load balancing over equal paths."},
 };
 
 const struct wf_keyset wf_switch_keys = {
@@ -139,6 +140,7 @@ void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg)
 
     *cfg = (struct wf_switch_cfg){0};
     wf_keyset_defaults(&wf_switch_keys, cfg);
+    cfg->lb.fields = WF_LB_FIELDS_DEFAULT;
     for (unsigned i = 0; i < 64; i++)
         port->dscp_to_tc[i] = (uint8_t)(i / 8);
     for (unsigned i = 0; i < 8; i++) {

@@ -9,6 +9,7 @@
 
 #include "eth/ecn.h"
 #include "eth/pfc.h"
+#include "switch/lb_config.h"
 
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
@@ -51,6 +52,7 @@ struct wf_switch_cfg {
     int mode;            /* enum wf_mode */
     uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
     uint64_t buffer_bytes;
+    struct wf_lb_cfg lb;
     struct wf_switch_port_cfg port; /* of all ports that have no other */
 };
 

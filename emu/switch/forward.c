@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "switch/switch.h"
+#include "switch/lb.h"
 #include "wire/edit.h"
 
 static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsigned port)
@@ -17,28 +17,41 @@ static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsign
     return &sw->graph->nodes[sw->sw].ports[port];
 }
 
-/* ECMP by the flow's hash with this switch's salt; -1: no way. */
-static int port_towards(const struct wf_switch *sw, uint32_t dst_sw, uint32_t flow_hash)
+/* Plain ECMP, by the flow's hash with this switch's salt. */
+static uint16_t by_hash(const struct wf_switch *sw, uint32_t flow_hash, struct wf_hops h)
+{
+    uint64_t mix = wf_mix(flow_hash, sw->sw);
+
+    return wf_hops_port(h, h.n & (h.n - 1) ? mix % h.n : mix & (h.n - 1u));
+}
+
+/* Where this packet goes towards a switch; -1: no way. */
+static int port_towards(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
 {
     struct wf_hops h = wf_next_hops(sw->graph, sw->sw, dst_sw);
-    uint64_t mix;
 
     if (h.n <= 1)
         return h.n ? wf_hops_port(h, 0) : -1;
-    mix = wf_mix(flow_hash, sw->sw);
-    return wf_hops_port(h, h.n & (h.n - 1) ? mix % h.n : mix & (h.n - 1u));
+    return sw->lb ? wf_lb_pick(sw, v->in, v->pkt, dst_sw, h) : by_hash(sw, v->pkt->flow_hash, h);
 }
 
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
                         uint32_t flow_hash)
 {
-    return dst->sw == sw->sw ? dst->port : port_towards(sw, dst->sw, flow_hash);
+    struct wf_hops h;
+
+    if (dst->sw == sw->sw)
+        return dst->port;
+    h = wf_next_hops(sw->graph, sw->sw, dst->sw);
+    if (h.n <= 1)
+        return h.n ? wf_hops_port(h, 0) : -1;
+    return sw->lb ? wf_lb_path(sw, flow_hash, dst->sw, h) : by_hash(sw, flow_hash, h);
 }
 
 static struct wf_port *towards(struct wf_switch *sw, const struct wf_host_addr *dst,
-                               const struct wf_pkt *pkt)
+                               const struct wf_visit *v)
 {
-    int port = wf_switch_next_port(sw, dst, pkt->flow_hash);
+    int port = dst->sw == sw->sw ? dst->port : port_towards(sw, v, dst->sw);
 
     return port < 0 ? NULL : &sw->node.ports[port];
 }
@@ -114,7 +127,7 @@ static enum wf_step forward_l2(struct wf_switch *sw, struct wf_visit *v)
         return wf_switch_flood(sw, v, true);
     h = wf_addr_by_mac(sw->addr, dst);
     if (h)
-        return out_by(v, towards(sw, h, v->pkt));
+        return out_by(v, towards(sw, h, v));
     e = fdb_slot(sw, dst);
     if (e->used && !memcmp(e->mac, dst, 6))
         return out_by(v, &sw->node.ports[e->port]);
@@ -172,7 +185,7 @@ static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
         v->out = &sw->node.ports[h->port];
         mac = h->mac;
     } else {
-        int port = port_towards(sw, pkt->dst_sw, pkt->flow_hash);
+        int port = port_towards(sw, v, pkt->dst_sw);
 
         if (port < 0)
             return wf_switch_drop(v, WF_DROP_NO_ROUTE);

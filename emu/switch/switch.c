@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eth/ets.h"
+#include "switch/lb.h"
 
 static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_arena *arena)
 {
@@ -117,6 +118,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     make_classes(sw, arena);
     if (any_average(sw))
         sw->avg = wf_arena_alloc(arena, sizeof(*sw->avg) * node->n_ports);
+    wf_lb_ready(sw, arena);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
 }

@@ -59,8 +59,10 @@ struct wf_switch {
     uint32_t sw;         /* index in the graph */
     const struct wf_graph *graph;
     const struct wf_addr_table *addr;
+    struct wf_lb *lb;           /* NULL: plain ECMP */
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
     uint64_t used_bytes, used_max_bytes;
+    uint32_t n_flows; /* of the scenario: what sizes tables of flows */
     struct wf_switch_cfg cfg;
     const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
     struct wf_port_class class;                 /* of cfg.port */
