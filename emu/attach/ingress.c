@@ -269,6 +269,5 @@ void wf_ingress_pfc(struct wf_edges *es, struct wf_port *port, uint8_t vector, u
     pkt->payload = WF_PAYLOAD_REAL;
     pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
     wf_pkt_injected(port->node->net, pkt);
-    port->ctr[WF_PORT_PFC_TX_FRAMES]++;
     wf_port_control(port, pkt);
 }

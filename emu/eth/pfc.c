@@ -183,8 +183,31 @@ static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
         return;
     pkt->flags |= WF_PKT_OWN_PFC;
     wf_pkt_generated(net, pkt);
-    port->ctr[WF_PORT_PFC_TX_FRAMES]++;
     wf_port_control(port, pkt);
+}
+
+/* A frame stands on the wire: only now is it known what the peer hears, since what was decided
+ * while it waited went into it. */
+static void pfc_on_control(struct wf_port *port, const struct wf_pkt *pkt)
+{
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
+    uint64_t now = wf_now(port);
+    struct wf_pfc f;
+
+    if (wf_mac_control_get(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p, &f) !=
+        WF_MAC_CONTROL_IS_PFC)
+        return;
+    port->ctr[WF_PORT_PFC_TX_FRAMES]++;
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+        uint64_t *ctr = port->prio_ctr[prio], *told = &pfc->told_until_ps[prio];
+
+        if (!(f.vector & 1u << prio))
+            continue;
+        ctr[!f.quanta[prio] ? WF_PRIO_XON_TX
+            : *told > now   ? WF_PRIO_REFRESH_TX
+                            : WF_PRIO_XOFF_TX]++;
+        *told = now + wf_pfc_quanta_ps(port, f.quanta[prio]);
+    }
 }
 
 static void refresh_event(struct wf_lcore *lc, struct wf_event *ev);
@@ -200,14 +223,11 @@ static void refresh_at(struct wf_pfc_port *pfc, uint64_t t_ps)
 
 static void refresh_later(struct wf_pfc_port *pfc)
 {
-    refresh_at(pfc, wf_now(pfc->port) + wf_pfc_quanta_ps(pfc->port, pfc->cfg.quanta) / 2);
+    refresh_at(pfc, wf_now(pfc->port) + pfc->period_ps);
 }
 
 static void refresh_now(struct wf_pfc_port *pfc)
 {
-    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
-        if (pfc->xoff_sent & 1u << prio)
-            pfc->port->prio_ctr[prio][WF_PRIO_REFRESH_TX]++;
     send(pfc, pfc->xoff_sent, pfc->cfg.quanta);
     refresh_later(pfc);
 }
@@ -231,7 +251,6 @@ void wf_pfc_xoff(struct wf_port *port, unsigned prio)
         return;
     pfc->xoff_sent |= (uint8_t)(1u << prio);
     pfc->xoff_since_ps[prio] = wf_now(port);
-    port->prio_ctr[prio][WF_PRIO_XOFF_TX]++;
     send(pfc, (uint8_t)(1u << prio), pfc->cfg.quanta);
     refresh_later(pfc);
 }
@@ -253,7 +272,6 @@ void wf_pfc_xon(struct wf_port *port, unsigned prio)
     if (!(pfc->xoff_sent & 1u << prio))
         return;
     xoff_over(pfc, prio);
-    port->prio_ctr[prio][WF_PRIO_XON_TX]++;
     send(pfc, (uint8_t)(1u << prio), 0);
 }
 
@@ -287,13 +305,38 @@ static void pfc_link_changed(struct wf_port *port, bool up)
     }
     for (unsigned queue = 0; queue < WF_QUEUES; queue++)
         hold_set(&pfc->queue[queue], now, now, now);
+    memset(pfc->told_until_ps, 0, sizeof(pfc->told_until_ps));
     port->held = 0;
+}
+
+uint32_t wf_pfc_refreshes(const struct wf_pfc_cfg *cfg, const struct wf_link *link)
+{
+    uint64_t rate = link->rate_max_bps ? link->rate_max_bps : link->cfg.rate_bps;
+    unsigned __int128 bits = (unsigned __int128)link->cfg.delay_ps * rate / WF_PS_PER_S;
+    unsigned __int128 apart = (uint64_t)cfg->quanta * WF_QUANTUM_BITS / 2, n;
+
+    if (apart < WF_PFC_WIRE_BITS) /* no two of them can be closer */
+        apart = WF_PFC_WIRE_BITS;
+    n = bits / apart;
+    return n < WF_PFC_REFRESHES_MAX ? (uint32_t)n : WF_PFC_REFRESHES_MAX;
+}
+
+/* Half of the quanta, and never so short that more refreshes would be under way than there are
+ * packets for: a link that is longer than so many of them gets those rarer. */
+static void set_period(struct wf_pfc_port *pfc)
+{
+    const struct wf_port *port = pfc->port;
+
+    pfc->period_ps = wf_pfc_quanta_ps(port, pfc->cfg.quanta) / 2;
+    wf_max_u64(&pfc->period_ps,
+               port->link->cfg.delay_ps / (wf_pfc_refreshes(&pfc->cfg, port->link) + 1));
 }
 
 static void pfc_link_known(struct wf_port *port)
 {
     struct wf_pfc_port *pfc = wf_pfc_of(port);
 
+    set_period(pfc);
     pfc->response_ps = pfc->cfg.response_ps == WF_KEY_AUTO
                            ? wf_pfc_response_ps(port->link->cfg.rate_bps)
                            : pfc->cfg.response_ps;
@@ -306,6 +349,7 @@ static void pfc_link_known(struct wf_port *port)
 const struct wf_ll_ops wf_pfc_ops = {
     .may_send = pfc_may_send,
     .rx_control = pfc_rx_control,
+    .on_control = pfc_on_control,
     .paused_ps = pfc_paused_ps,
     .settle = pfc_settle,
     .link_changed = pfc_link_changed,

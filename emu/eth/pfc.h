@@ -37,12 +37,23 @@ struct wf_pfc_port {
     struct wf_hold queue[WF_QUEUES]; /* what that means for our queues */
     uint8_t xoff_sent;               /* bit per priority that we keep paused */
     uint64_t xoff_since_ps[WF_PRIOS];
-    uint8_t vector; /* what is in the last frame made */
+    uint64_t told_until_ps[WF_PRIOS]; /* how long the peer stops by the frames that were sent */
+    uint64_t period_ps;               /* from refresh to refresh */
+    uint8_t vector;                   /* what is in the last frame made */
     uint16_t said[WF_PRIOS];
     struct wf_event refresh;
 };
 
 extern const struct wf_ll_ops wf_pfc_ops;
+
+enum {
+    WF_PFC_WIRE_BITS = (WF_FRAME_MIN + WF_WIRE_OVERHEAD) * 8,
+    WF_PFC_REFRESHES_MAX = 4096, /* under way on a link at once */
+};
+
+/* Refreshes that one end of a link can have under way at once; never more than that, whatever
+ * becomes of its rate. */
+uint32_t wf_pfc_refreshes(const struct wf_pfc_cfg *cfg, const struct wf_link *link);
 
 /* Make it the link layer of a port whose link is known. */
 void wf_pfc_attach(struct wf_port *port, const struct wf_pfc_cfg *cfg,

@@ -12,55 +12,11 @@
 #include "fabric/fabric.h"
 #include "fabric/ideal.h"
 #include "fabric/partition.h"
+#include "fabric/pool.h"
 #include "fabric/timeline.h"
 #include "host/host.h"
 
-enum {
-    FULL_FRAMES_MIN = 64,
-    HDR_PACKETS_MIN = 8192,
-    HDR_PACKETS_PER_PORT = 24,
-    PORTS_OF_THEIR_OWN = 8192,
-    EVENTS_MORE = 1024,
-};
-
-/* Control frames under way: so many a port, in a large fabric half as many as data packets for all
- * ports together. A group's XOFF and the XON behind it need two more arrivals between them (xon is
- * that far below xoff), so that fewer pauses are on the wires than what they are for. */
-static uint64_t control_packets(const struct wf_desc *d, uint64_t data)
-{
-    uint64_t ports = 2 * (uint64_t)d->n_links, all = ports * HDR_PACKETS_PER_PORT;
-    uint64_t large = (uint64_t)PORTS_OF_THEIR_OWN * HDR_PACKETS_PER_PORT + ports + data / 2;
-
-    return all < large ? all : large;
-}
-
-/* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
-static unsigned hdr_packets(const struct wf_desc *d, const struct wf_fabric_opts *opts)
-{
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < d->n_flows; i++) {
-        const struct wf_flow_cfg *c = &d->flows[i].cfg;
-        uint64_t bytes =
-            c->window_bytes < c->size_bytes * c->count ? c->window_bytes : c->size_bytes * c->count;
-
-        /* full packets fill the window; each message that is posted may end in a short one */
-        n +=
-            2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
-    }
-    n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n);
-    return n < 1u << 26 ? (unsigned)n : 1u << 26;
-}
-
-static unsigned full_frames(const struct wf_fabric_opts *opts)
-{
-    return opts->full_frames + FULL_FRAMES_MIN;
-}
-
-uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)
-{
-    return wf_net_pools_bytes(hdr_packets(d, opts), full_frames(opts));
-}
+enum { EVENTS_MORE = 1024 };
 
 static struct wf_node *end_node(struct wf_fabric *f, struct wf_desc_end e)
 {
@@ -151,6 +107,7 @@ static void seed_direction(const struct wf_fabric *f, struct wf_port *p)
 static void make_links(struct wf_fabric *f)
 {
     const struct wf_desc *d = f->desc;
+    uint64_t *rate_max = wf_pool_rates(d);
 
     f->links = WF_ARENA_ARRAY(&f->arena, struct wf_link, d->n_links + 1);
     for (uint32_t i = 0; i < d->n_links; i++) {
@@ -158,6 +115,7 @@ static void make_links(struct wf_fabric *f)
         struct wf_node *ends[2] = {end_node(f, d->links[i].a), end_node(f, d->links[i].b)};
 
         l->cfg = d->links[i].cfg;
+        l->rate_max_bps = rate_max ? rate_max[i] : 0;
         l->up = true;
         for (int e = 0; e < 2; e++) {
             l->ends[e] = &ends[e]->ports[ends[e]->n_ports++];
@@ -170,6 +128,7 @@ static void make_links(struct wf_fabric *f)
             seed_direction(f, l->ends[e]);
         l->name = wf_arena_printf(&f->arena, "%s-%s", l->ends[0]->name, l->ends[1]->name);
     }
+    free(rate_max);
 }
 
 /* Which ports have a configuration of their own. */
@@ -266,7 +225,7 @@ static int make_pools(struct wf_fabric *f, const struct wf_fabric_opts *opts, st
 {
     static atomic_uint serial; /* names of pools are the process's */
     char name[24];
-    unsigned hdr = hdr_packets(f->desc, opts), full = full_frames(opts);
+    unsigned hdr = wf_pool_hdr(f->desc, opts), full = wf_pool_full(opts);
 
     snprintf(name, sizeof(name), "wf%u", atomic_fetch_add(&serial, 1));
     if (!wf_net_pools(&f->nets[0], name, hdr, full)) {
@@ -305,7 +264,7 @@ static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts,
 static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, struct wf_err *err)
 {
     const struct wf_desc *d = f->desc;
-    size_t n = (size_t)hdr_packets(d, opts) + full_frames(opts) + 6ul * d->n_links +
+    size_t n = (size_t)wf_pool_hdr(d, opts) + wf_pool_full(opts) + 6ul * d->n_links +
                3ul * d->n_flows + d->n_steps + EVENTS_MORE;
 
     for (uint32_t i = 0; i < f->n_lcs; i++) {

@@ -29,6 +29,7 @@ struct wf_port;
 struct wf_link {
     const char *name; /* "leaf0:p3-spine1:p0" */
     struct wf_link_cfg cfg;
+    uint64_t rate_max_bps; /* highest rate that it is foreseen to have; 0: the one of now */
     struct wf_port *ends[2];
     bool up;
     uint32_t downs; /* times it went down: a frame sent before the last of them is lost */

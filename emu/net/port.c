@@ -172,6 +172,7 @@ static void send_control(struct wf_lcore *lc, struct wf_port *port, uint64_t now
     if (!port->control.count)
         port->occupied &= ~(uint32_t)WF_OCCUPIED_CONTROL;
     occupy(port, pkt, now);
+    port->ll_ops->on_control(port, pkt);
     transmit(lc, port, pkt, now);
     if (port->occupied)
         wf_port_kick(port, 0);

@@ -45,6 +45,8 @@ struct wf_ll_ops {
     void (*on_tx)(struct wf_port *port, unsigned class, const struct wf_pkt *pkt);
     /* A MAC control frame came in; the callee ends the packet. */
     void (*rx_control)(struct wf_port *port, struct wf_pkt *pkt);
+    /* A MAC control frame begins to be sent. */
+    void (*on_control)(struct wf_port *port, const struct wf_pkt *pkt);
     /* How long the class has been stopped in all, until now. */
     uint64_t (*paused_ps)(const struct wf_port *port, unsigned class);
     /* Bring time counters up to now before somebody reads them. */

@@ -88,6 +88,14 @@ static bool any_lossless(const struct wf_switch_port_cfg *port)
     return false;
 }
 
+/* What a link holds of refreshes at once is bounded; shorter quanta than that run out on it. */
+static bool too_many(const struct wf_pfc_cfg *pfc, const struct wf_link_cfg *cfg)
+{
+    const struct wf_link link = {.cfg = *cfg};
+
+    return wf_pfc_refreshes(pfc, &link) == WF_PFC_REFRESHES_MAX;
+}
+
 static void check_quanta(struct wf_scenario *s, uint32_t link, int end)
 {
     const struct wf_desc_link *l = &s->desc.links[link];
@@ -103,6 +111,11 @@ static void check_quanta(struct wf_scenario *s, uint32_t link, int end)
                          "a pause of %u quanta can run out before its refresh gets through, "
                          "expected at least %u with the frames of these links: loss",
                          port->pfc.quanta, needs);
+    if (any_lossless(port) && too_many(&port->pfc, &l->cfg))
+        wf_scen_complain(s, best_effort(s), &port->pfc.quanta, NULL,
+                         "a pause of %u quanta is too short for %s: %d refreshes would be on the "
+                         "link at once, expected less",
+                         port->pfc.quanta, wf_scen_port(s, link, end), WF_PFC_REFRESHES_MAX);
 }
 
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf)

@@ -56,19 +56,15 @@ static enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 }
 
 /* When the first bit may leave: the latency after it came in, and never so early that a faster
- * egress would run out of bits before the last one is here. */
+ * egress would run out of bits before the last one is here. wf_switch_link_known() sees to it that
+ * this also holds at another rate. */
 static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     uint64_t now = wf_now(v->in), ready = now + sw->cfg.latency_ps;
 
-    if (now < pkt->last_bit_ps) {
-        uint64_t fed = pkt->last_bit_ps + sw->cfg.latency_ps;
-        uint64_t out_ps = wf_txclock_span(&v->out->tx, (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull);
-
-        if (fed > out_ps && fed - out_ps > ready)
-            ready = fed - out_ps;
-    }
+    if (now < pkt->last_bit_ps)
+        wf_max_u64(&ready, wf_switch_fed_ps(sw, v->out, pkt));
     pkt->ready_ps = ready;
     wf_port_enqueue(v->out, pkt);
     return WF_DONE;

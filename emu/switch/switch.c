@@ -26,6 +26,23 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
     }
 }
 
+/* The port is faster than before: what is still coming in may have to wait a little more. */
+static void feed_queues(struct wf_switch *sw, struct wf_port *port)
+{
+    for (unsigned q = 0; q < WF_QUEUES; q++) {
+        struct wf_pkt *last = NULL;
+
+        for (struct wf_fifo_node *n = port->q[q].fifo.head; n; n = n->next) {
+            struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
+
+            wf_max_u64(&pkt->ready_ps, wf_switch_fed_ps(sw, port, pkt));
+            if (last)
+                last->next_ready_ps = pkt->ready_ps;
+            last = pkt;
+        }
+    }
+}
+
 /* Thresholds and headroom at this port, with the peer's own response time. */
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
 {
@@ -35,6 +52,8 @@ void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
     for (unsigned i = 0; i < WF_PGS; i++)
         wf_pg_resolve(&c->pg[i], &port->link->cfg, wf_pfc_of(port->peer)->response_ps,
                       &sw->pg[port->index][i].lim);
+    if (sw->node.cut_through)
+        feed_queues(sw, port);
 }
 
 static struct wf_lane lane_of(const struct wf_switch_port_cfg *c, uint8_t tc)

@@ -106,6 +106,16 @@ enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v);
 enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, bool whole_fabric);
 /* neighbour.c, of ARP and ND: WF_DONE when the switch answered a request itself. */
 enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
+/* A frame whose last bit is yet to come: before this its first bit can't leave, or the egress, at
+ * the rate that it has now, would run out of bits. */
+static inline uint64_t wf_switch_fed_ps(const struct wf_switch *sw, const struct wf_port *out,
+                                        const struct wf_pkt *pkt)
+{
+    uint64_t fed = pkt->last_bit_ps + sw->cfg.latency_ps;
+    uint64_t out_ps = wf_txclock_span(&out->tx, (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull);
+
+    return fed > out_ps ? fed - out_ps : 0;
+}
 /* mmu.c */
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);

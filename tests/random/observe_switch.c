@@ -168,15 +168,14 @@ void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason wh
                 p->port->node->name, *used_of(p));
 }
 
-/* Not before the latency is over, and never so early that its end would be there first; the latter
- * is reckoned when the frame comes, so a rate that changes later is no concern of it. */
+/* Not before the latency is over, and never so early that its end would be there first, at whatever
+ * rate it leaves. */
 static void departure(struct ob_port *p, const struct ob_frame *fr)
 {
     uint64_t now = p->ob->now_ps, first = fr->at_ps + p->sw->latency_ps;
     uint64_t out = ob_span_ps(p->port->link->cfg.rate_bps, fr->len + WF_WIRE_PREAMBLE);
-    bool same_rate = p->rate_since_ps <= fr->at_ps;
 
-    if (now < first || (same_rate && now + out + 2 < fr->last_ps + p->sw->latency_ps))
+    if (now < first || now + out + 2 < fr->last_ps + p->sw->latency_ps)
         ob_fail(p->ob, "too_early",
                 "%s sends at %" PRIu64 " ps what came in until %" PRIu64 ", latency %" PRIu64,
                 p->port->name, now, fr->last_ps, p->sw->latency_ps);

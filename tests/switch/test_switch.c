@@ -115,6 +115,39 @@ static void cut_through_never_runs_out_of_bits(void **state)
     wf_fabric_free(f);
 }
 
+static void rate_of_1(struct wf_fabric *f, uint64_t bps)
+{
+    wf_fabric_link_rate(f, wf_fabric_switch(f, 0)->ports[1].link, bps);
+}
+
+/* Nor when the egress becomes faster while frames wait for their time, nor when it is slower for a
+ * while; 1,086 B come in over 875.2 ns, their headers are there after 551.2 ns. */
+static void cut_through_at_a_raised_rate_sends_no_bit_too_early(void **state)
+{
+    for (unsigned slower_first = 0; slower_first < 2; slower_first++) {
+        struct wf_fabric *f;
+        uint64_t in = (1086 + 8) * 800, wire = 1106 * 800;
+        struct wft_probe *h;
+
+        leaf_spine(1, 0, 2);
+        every_switch(set_cut_through);
+        desc.links[0].cfg.rate_bps = desc.links[1].cfg.rate_bps = 10000000000ull;
+        f = wft_build(&desc);
+        h = wft_probe(f, 1);
+        burst(f, 0, 1, 26, 1024, 2);
+        wft_run(f, 600 * NS); /* the first is queued, the second follows by itself */
+        if (slower_first)
+            rate_of_1(f, 5000000000ull);
+        rate_of_1(f, 100000000000ull);
+        wft_run(f, WF_TIME_NEVER);
+        assert_int_equal(h->n_seen, 2);
+        assert_int_equal(h->seen[0].t_ps, in + 1500 * NS);
+        assert_int_equal(h->seen[1].t_ps, in + wire + 1500 * NS);
+        wft_check(f);
+        wf_fabric_free(f);
+    }
+}
+
 /* Back to back at 100 Gb/s: no drift over many frames, and goodput M / (M + 82). */
 static void frames_follow_each_other_without_drift(void **state)
 {
@@ -1026,6 +1059,7 @@ int main(void)
         cmocka_unit_test(store_and_forward_is_the_closed_form),
         cmocka_unit_test(cut_through_is_the_closed_form),
         cmocka_unit_test(cut_through_never_runs_out_of_bits),
+        cmocka_unit_test(cut_through_at_a_raised_rate_sends_no_bit_too_early),
         cmocka_unit_test(frames_follow_each_other_without_drift),
         cmocka_unit_test(odd_rates_round_once),
         cmocka_unit_test(xoff_silences_one_priority_for_its_quanta),

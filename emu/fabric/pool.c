@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/pool.h"
+
+#include <stdlib.h>
+
+#include "host/host.h"
+
+enum {
+    FULL_FRAMES_MIN = 64,
+    HDR_PACKETS_MIN = 8192,
+    HDR_PACKETS_PER_PORT = 24,
+    PORTS_OF_THEIR_OWN = 8192,
+    HOPS_MAX = 6, /* links of a path */
+};
+
+uint64_t *wf_pool_rates(const struct wf_desc *d)
+{
+    uint64_t *rate = calloc(d->n_links + 1u, sizeof(*rate));
+
+    for (uint32_t i = 0; rate && i < d->n_links; i++)
+        rate[i] = d->links[i].cfg.rate_bps;
+    for (uint32_t i = 0; rate && i < d->n_steps; i++)
+        if (d->steps[i].action == WF_DO_LINK_RATE)
+            wf_max_u64(&rate[d->steps[i].link], d->steps[i].rate_bps);
+    return rate;
+}
+
+/* Whether XON comes so soon after XOFF that each arrival can bring both. */
+static bool xon_is_close(const struct wf_switch_port_cfg *port)
+{
+    for (unsigned g = 0; g < WF_PGS; g++)
+        if (port->pg[g].lossless && port->pg[g].xon_bytes != WF_KEY_AUTO)
+            return true;
+    return false;
+}
+
+/* What the ends of a link can have on the wire at once: refreshes, which depend on its length and
+ * quanta alone, and frames of 64 bytes. */
+struct wire {
+    uint64_t refreshes, frames;
+    bool xon_is_close;
+};
+
+static struct wire wire_of(const struct wf_desc *d, uint32_t i, uint64_t rate_max)
+{
+    struct wf_link link = {.cfg = d->links[i].cfg, .rate_max_bps = rate_max};
+    const struct wf_desc_end ends[] = {d->links[i].a, d->links[i].b};
+    struct wire w = {0};
+
+    for (int e = 0; e < 2; e++) { /* hosts of ours never pause */
+        if (ends[e].is_host)
+            continue;
+        w.refreshes += wf_pfc_refreshes(&wf_desc_port_cfg(d, i, e)->pfc, &link);
+        w.xon_is_close |= xon_is_close(wf_desc_port_cfg(d, i, e));
+        w.frames += (uint64_t)((unsigned __int128)link.cfg.delay_ps * rate_max / WF_PS_PER_S /
+                               WF_PFC_WIRE_BITS) +
+                    2;
+    }
+    return w;
+}
+
+/*
+ * PFC frames under way. Refreshes: counted link by link. XOFF and XON: no more than the wires hold,
+ * and no more than what they are for. An XOFF needs an arrival since the XOFF before. Those that
+ * are on the wire from a port were sent within the link's delay; what arrived at the port in that
+ * time was all on the wire to it at one instant, that delay ago: so many data packets are alive.
+ * As a rule xon is two frames and more below xoff, and it takes two arrivals. Where long links
+ * differ in delay, those instants do too, and a packet may be counted on each link of its path.
+ */
+static uint64_t control_packets(const struct wf_desc *d, uint64_t data)
+{
+    uint64_t ports = 2 * (uint64_t)d->n_links, refreshes = 0, fit = 0, few, delay = 0, levels = 1;
+    bool close = false;
+    uint64_t *rate = wf_pool_rates(d);
+
+    for (uint32_t i = 0; rate && i < d->n_links; i++) {
+        struct wire w = wire_of(d, i, rate[i]);
+
+        close |= w.xon_is_close;
+        refreshes += w.refreshes;
+        fit += w.frames;
+        if (w.frames <= 2ull * HDR_PACKETS_PER_PORT)
+            continue;
+        if (delay && d->links[i].cfg.delay_ps != delay)
+            levels = HOPS_MAX;
+        delay = d->links[i].cfg.delay_ps;
+    }
+    free(rate);
+    few = (ports < PORTS_OF_THEIR_OWN ? ports : PORTS_OF_THEIR_OWN) * HDR_PACKETS_PER_PORT + ports;
+    few += close ? levels * data : levels * data / 2;
+    return refreshes + (fit < few ? fit : few);
+}
+
+/* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
+unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < d->n_flows; i++) {
+        const struct wf_flow_cfg *c = &d->flows[i].cfg;
+        uint64_t bytes =
+            c->window_bytes < c->size_bytes * c->count ? c->window_bytes : c->size_bytes * c->count;
+
+        /* full packets fill the window; each message that is posted may end in a short one */
+        n +=
+            2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
+    }
+    n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n);
+    return n < 1u << 26 ? (unsigned)n : 1u << 26;
+}
+
+unsigned wf_pool_full(const struct wf_fabric_opts *opts)
+{
+    return opts->full_frames + FULL_FRAMES_MIN;
+}
+
+uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)
+{
+    return wf_net_pools_bytes(wf_pool_hdr(d, opts), wf_pool_full(opts));
+}
