@@ -99,6 +99,21 @@ static const uint8_t *next_hop_mac(const struct wf_host *from, const struct wf_h
     return sw == to->node.ports[0].peer->node && same_subnet(src, dst) ? to->node.mac : sw->mac;
 }
 
+/* Whose that address is, as the first router would find out for each packet. */
+static void know_dst(struct wf_form *f, const struct wf_node *sw, const uint8_t dst_ip[16], bool v4)
+{
+    const struct wf_addr_table *addr = ((const struct wf_switch *)sw)->addr;
+    const struct wf_host_addr *h;
+
+    if (sw->ops != &wf_switch_ops)
+        return;
+    h = v4 ? wf_addr_by_ip4(addr, dst_ip + 12) : wf_addr_by_ip6(addr, dst_ip);
+    if (!h)
+        return;
+    f->dst_host = (uint32_t)(h - addr->hosts) + 1;
+    f->dst_sw = h->sw;
+}
+
 static void dress(struct wf_nic_qp *nq, const struct wf_host *to, const struct wf_flow_cfg *cfg)
 {
     const struct wf_host *h = nq->host;
@@ -119,6 +134,7 @@ static void dress(struct wf_nic_qp *nq, const struct wf_host *to, const struct w
     f->flow_label = entropy;
     nq->prio = h->cfg.dscp_to_priority[cfg->dscp & 63] & 7;
     nq->ecn = cfg->ecn ? WF_ECN_ECT0 : WF_ECN_NOT_ECT;
+    know_dst(&nq->form, h->node.ports[0].peer->node, f->dst_ip, v4);
 }
 
 static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to, uint32_t number,

@@ -38,6 +38,22 @@ static void put_ext(const struct wf_form *f, const struct wf_roce *frame, struct
         pkt->p.aeth_syndrome = pkt->data[off + wf_opcodes[f->opcode].aeth - 1];
 }
 
+/* wf_hash_more() from WF_FORM_FIXED on, of a buffer that is longer than the headers. */
+static inline uint64_t hash_rest(const struct wf_form *f, const uint8_t *b)
+{
+    uint32_t at = WF_FORM_FIXED, rest = f->len % 8u;
+    uint64_t h = f->hash, w;
+
+    for (; at + 8 <= f->len; at += 8) {
+        memcpy(&w, b + at, 8);
+        h = wf_mix(h, w);
+    }
+    if (!rest)
+        return h;
+    memcpy(&w, b + at, 8);
+    return wf_mix(h, (w & ~(~0ull << 8 * rest)) ^ (uint64_t)rest << 56);
+}
+
 void wf_form_fill(const struct wf_form *f, const struct wf_roce *frame, struct wf_pkt *pkt)
 {
     uint8_t *b = pkt->data, *ip = b + f->p.l3_off, *bth = b + f->p.bth_off;
@@ -49,6 +65,8 @@ void wf_form_fill(const struct wf_form *f, const struct wf_roce *frame, struct w
     pkt->caplen = f->len;
     pkt->frame_len = f->frame_len;
     pkt->flow_hash = f->flow_hash;
+    pkt->dst_host = f->dst_host;
+    pkt->dst_sw = f->dst_sw;
     pkt->payload = WF_PAYLOAD_NONE;
     pkt->flags |= WF_PKT_IP_OK;
     if (f->p.flags & WF_P_IP4) {
@@ -61,5 +79,5 @@ void wf_form_fill(const struct wf_form *f, const struct wf_roce *frame, struct w
     pkt->p.ackreq = frame->bth.ackreq;
     if (wf_opcodes[f->opcode].ext_len)
         put_ext(f, frame, pkt);
-    pkt->hash = wf_hash_more(f->hash, b + WF_FORM_FIXED, f->len - WF_FORM_FIXED);
+    pkt->hash = hash_rest(f, b);
 }

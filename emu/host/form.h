@@ -15,8 +15,9 @@ enum { WF_FORM_FIXED = 16 }; /* bytes before the first that differs: the hash of
 
 struct wf_form {
     uint32_t payload_len, frame_len, flow_hash;
-    uint16_t ip_id, ip_sum; /* IPv4: those in bytes */
-    uint8_t len;            /* of the headers; 0: there is no form yet */
+    uint32_t dst_host, dst_sw; /* as in a packet; the queue pair's, 0: the first router asks */
+    uint16_t ip_id, ip_sum;    /* IPv4: those in bytes */
+    uint8_t len;               /* of the headers; 0: there is no form yet */
     uint8_t opcode, ecn;
     uint64_t hash; /* of the first WF_FORM_FIXED bytes */
     struct wf_parsed p;

@@ -16,7 +16,7 @@
 
 enum { NQ_LINES = (offsetof(struct wf_nic_qp, frame) + 63) / 64 };
 
-static bool has_ip(const struct wf_ip_prefix *ip, const uint8_t *addr, size_t len)
+static inline bool has_ip(const struct wf_ip_prefix *ip, const uint8_t *addr, size_t len)
 {
     return ip->family == (len == 4 ? 4 : 6) && !memcmp(ip->addr + 16 - len, addr, len);
 }
@@ -83,7 +83,9 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
     case WF_QP_DISCARDED:
         if (p->payload_len)
             wf_max_u64(&nq->delay_max_ps, pkt->last_bit_ps - pkt->born_ps);
-        wf_nic_qp_wake(nq);
+        /* a request that asks for no answer changes nothing of what is to be sent */
+        if (wf_qp_may_answer(&nq->qp) || wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
+            wf_nic_qp_wake(nq);
         return WF_DROP_NONE;
     case WF_QP_MALFORMED:
         return WF_DROP_MALFORMED;

@@ -150,7 +150,8 @@ static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
     if (!pkt)
         return; /* the run has failed already: emulator_out_of_buffers */
     f->bth = out->bth;
-    f->ext = out->ext;
+    if (wf_opcodes[out->bth.opcode].ext_len)
+        f->ext = out->ext;
     f->payload_len = out->payload_len;
     f->ecn = ecn;
     f->ip_id++;

@@ -23,25 +23,26 @@ WF_FMT(bth, WF_BTH_LEN, bth_rows);
 
 int wf_bth_get(struct wf_rd *r, struct wf_bth *h)
 {
-    uint8_t b;
+    const uint8_t *b = wf_rd_take(r, WF_BTH_LEN);
 
-    h->opcode = wf_rd_u8(r);
-    b = wf_rd_u8(r);
-    h->se = b >> 7;
-    h->m = b >> 6 & 1;
-    h->pad = b >> 4 & 3;
-    h->tver = b & 15;
-    h->pkey = wf_rd_be16(r);
-    b = wf_rd_u8(r);
-    h->fecn = b >> 7;
-    h->becn = b >> 6 & 1;
-    h->resv6 = b & 63;
-    h->dqpn = wf_rd_be24(r);
-    b = wf_rd_u8(r);
-    h->ackreq = b >> 7;
-    h->resv7 = b & 127;
-    h->psn = wf_rd_be24(r);
-    return r->err ? -EBADMSG : 0;
+    if (!b)
+        return -EBADMSG;
+    *h = (struct wf_bth){
+        .opcode = b[0],
+        .se = b[1] >> 7,
+        .m = b[1] >> 6 & 1,
+        .pad = b[1] >> 4 & 3,
+        .tver = b[1] & 15,
+        .pkey = wf_ld16(b + 2),
+        .fecn = b[4] >> 7,
+        .becn = b[4] >> 6 & 1,
+        .resv6 = b[4] & 63,
+        .dqpn = wf_ld24(b + 5),
+        .ackreq = b[8] >> 7,
+        .resv7 = b[8] & 127,
+        .psn = wf_ld24(b + 9),
+    };
+    return 0;
 }
 
 void wf_bth_put(struct wf_wr *w, const struct wf_bth *h)

@@ -49,7 +49,8 @@ static enum wf_qp_verdict check(const struct wf_qp *qp, const struct wf_qp_in *i
     op = &wf_opcodes[bth->opcode];
     if (!op->name || op->service != WF_SERVICE_RC)
         return WF_QP_BAD_OPCODE;
-    if (wf_ext_get(&r, bth->opcode, ext) || (in->payload_len && !(op->flags & WF_OPF_PAYLOAD)))
+    if ((op->ext_len && wf_ext_get(&r, bth->opcode, ext)) ||
+        (in->payload_len && !(op->flags & WF_OPF_PAYLOAD)))
         return WF_QP_MALFORMED;
     /* the same partition, and not both limited members */
     if ((bth->pkey ^ qp->cfg.pkey) & 0x7fff || !((bth->pkey | qp->cfg.pkey) & 0x8000))

@@ -102,8 +102,10 @@ struct wf_requester {
     uint64_t max_seq;                 /* beyond the last that was ever sent */
     uint64_t post_seq;                /* beyond the last posted */
     uint64_t una_byte, next_byte, post_byte;
-    uint64_t unasked_bytes; /* sent since the last AckReq */
-    uint64_t timer_ps;      /* WF_TIME_NEVER: not running */
+    uint32_t next_left, next_len; /* of the request being sent: bytes from the next packet on, and
+                                     of its payload. Nothing when all that was posted is sent */
+    uint64_t unasked_bytes;       /* sent since the last AckReq */
+    uint64_t timer_ps;            /* WF_TIME_NEVER: not running */
     uint32_t retries_left;
     uint64_t tx_packets, retx_packets, retx_bytes, acks, naks, timeouts;
 };
@@ -167,7 +169,16 @@ int wf_qp_post(struct wf_qp *qp, const struct wf_work *work);
 enum wf_qp_verdict wf_qp_rx(struct wf_qp *qp, const struct wf_qp_in *in, uint64_t now_ps);
 
 /* Whether a request may be sent now, by the window; how many bytes of payload it will have. */
-bool wf_qp_may_request(const struct wf_qp *qp, uint32_t *payload_len);
+static inline bool wf_qp_may_request(const struct wf_qp *qp, uint32_t *payload_len)
+{
+    const struct wf_requester *r = &qp->req;
+
+    if (r->at == r->tail || r->next_seq - r->una_seq >= WF_QP_PSN_SPAN - 1)
+        return false;
+    *payload_len = r->next_len;
+    return r->next_seq == r->una_seq ||
+           r->next_byte - r->una_byte + r->next_len <= qp->cfg.window_bytes;
+}
 /* The next request packet; only when wf_qp_may_request() says so. */
 void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out);
 static inline bool wf_qp_may_answer(const struct wf_qp *qp)

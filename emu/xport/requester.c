@@ -22,6 +22,22 @@ static uint64_t byte_at(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t
     return e->first_byte + (off < e->work.len ? off : e->work.len);
 }
 
+/* Packet next_seq of the request being sent has so many bytes of it to come. */
+static void aim(struct wf_qp *qp, uint32_t left)
+{
+    qp->req.next_left = left;
+    qp->req.next_len = left < qp->cfg.path_mtu ? left : qp->cfg.path_mtu;
+}
+
+/* Go on with the next request from its first packet on, when there is one. */
+static void aim_at_start(struct wf_qp *qp)
+{
+    struct wf_requester *r = &qp->req;
+
+    if (r->at != r->tail)
+        aim(qp, wqe(r, r->at)->work.len);
+}
+
 int wf_qp_post(struct wf_qp *qp, const struct wf_work *work)
 {
     struct wf_requester *r = &qp->req;
@@ -44,24 +60,9 @@ int wf_qp_post(struct wf_qp *qp, const struct wf_work *work)
     r->post_seq += e->packets;
     r->post_byte += work->len;
     r->tail++;
+    if (r->tail - r->at == 1)
+        aim(qp, work->len);
     return 0;
-}
-
-/* Length of the payload of packet `seq`. */
-static uint32_t payload_of(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t seq)
-{
-    return (uint32_t)(byte_at(qp, e, seq + 1) - byte_at(qp, e, seq));
-}
-
-bool wf_qp_may_request(const struct wf_qp *qp, uint32_t *payload_len)
-{
-    const struct wf_requester *r = &qp->req;
-    uint64_t flying = r->next_byte - r->una_byte;
-
-    if (r->at == r->tail || r->next_seq - r->una_seq >= WF_QP_PSN_SPAN - 1)
-        return false;
-    *payload_len = payload_of(qp, wqe(r, r->at), r->next_seq);
-    return r->next_seq == r->una_seq || flying + *payload_len <= qp->cfg.window_bytes;
 }
 
 /* One answer per message, and one each quarter of the window, so that a message that is longer
@@ -77,44 +78,49 @@ static bool asks(struct wf_qp *qp, uint32_t len, bool last)
     return true;
 }
 
-static uint8_t operation(const struct wf_wqe *e, uint64_t i)
+static uint8_t operation(const struct wf_wqe *e, bool first, bool last)
 {
     const struct wf_work_form *f = &wf_work_forms[e->work.op];
 
-    if (e->packets == 1)
-        return f->only;
-    return i == 0 ? f->first : i == e->packets - 1 ? f->last : f->middle;
+    if (first)
+        return last ? f->only : f->first;
+    return last ? f->last : f->middle;
 }
 
 void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out)
 {
     struct wf_requester *r = &qp->req;
     const struct wf_wqe *e = wqe(r, r->at);
-    uint64_t i = r->next_seq - e->first_seq;
-    uint64_t off = byte_at(qp, e, r->next_seq) - e->first_byte;
-    bool last = i + 1 == e->packets;
+    uint32_t len = r->next_len, off = e->work.len - r->next_left;
+    bool last = len == r->next_left;
 
     WF_ASSERT(r->at != r->tail);
-    out->payload_len = payload_of(qp, e, r->next_seq);
-    out->n_iov = wf_iov_slice(out->iov, e->work.sge, e->work.n_sge, off, out->payload_len);
+    out->payload_len = len;
+    out->n_iov = e->work.n_sge ? wf_iov_slice(out->iov, e->work.sge, e->work.n_sge, off, len) : 0;
     out->again = r->next_seq < r->max_seq;
     out->ext.reth = (struct wf_reth){e->work.raddr, e->work.rkey, e->work.len};
     out->bth = (struct wf_bth){
-        .opcode = WF_SERVICE_RC | operation(e, i),
+        .opcode = WF_SERVICE_RC | operation(e, off == 0, last),
         .m = true,
         .pkey = qp->cfg.pkey,
         .dqpn = qp->cfg.dqpn,
         .psn = (uint32_t)r->next_seq & WF_PSN_MASK,
+        .ackreq = asks(qp, len, last),
     };
     r->next_seq++;
-    r->next_byte += out->payload_len;
+    r->next_byte += len;
     r->at += last;
-    out->bth.ackreq = asks(qp, out->payload_len, last);
+    if (last)
+        aim_at_start(qp);
+    else
+        aim(qp, r->next_left - len);
     r->tx_packets++;
-    r->retx_packets += out->again;
-    r->retx_bytes += out->again ? out->payload_len : 0;
-    if (r->max_seq < r->next_seq)
+    if (out->again) {
+        r->retx_packets++;
+        r->retx_bytes += len;
+    } else {
         r->max_seq = r->next_seq;
+    }
     if (r->timer_ps == WF_TIME_NEVER && qp->cfg.ack_timeout_ps)
         r->timer_ps = now_ps + qp->cfg.ack_timeout_ps;
 }
@@ -129,6 +135,8 @@ static void seek(struct wf_qp *qp, uint64_t seq)
         r->at++;
     r->next_seq = seq;
     r->next_byte = r->at == r->tail ? r->post_byte : byte_at(qp, wqe(r, r->at), seq);
+    if (r->at != r->tail)
+        aim(qp, wqe(r, r->at)->work.len - (uint32_t)(r->next_byte - wqe(r, r->at)->first_byte));
     r->unasked_bytes = 0;
 }
 
@@ -138,8 +146,10 @@ static void complete(struct wf_qp *qp, enum wf_wc_status status)
     const struct wf_work *w = &wqe(r, r->head)->work;
     struct wf_wc wc = {.id = w->id, .status = status, .op = w->op, .len = w->len};
 
-    if (r->at == r->head)
+    if (r->at == r->head) {
         r->at++;
+        aim_at_start(qp);
+    }
     r->head++;
     qp->user.complete(qp->user.arg, &wc);
 }

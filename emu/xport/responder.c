@@ -56,12 +56,13 @@ static enum wf_qp_verdict refuse(struct wf_responder *s, enum wf_nak why, uint32
 
 /* Whether the packet fits where the message stands, and its length what the RETH announced
  * (9.7.4.1.1, 9.7.4.1.6). */
-static bool in_place(const struct wf_qp *qp, uint8_t opcode, uint32_t len, uint32_t dma_len)
+static bool in_place(const struct wf_qp *qp, uint8_t opcode, uint32_t len,
+                     const struct wf_reth *reth)
 {
     const struct wf_responder *s = &qp->resp;
     uint8_t flags = wf_opcodes[opcode].flags;
     uint32_t mtu = qp->cfg.path_mtu;
-    uint32_t left = flags & WF_OPF_FIRST ? dma_len : s->left;
+    uint32_t left = flags & WF_OPF_FIRST ? reth->dma_len : s->left;
 
     if (s->open == !!(flags & WF_OPF_FIRST))
         return false;
@@ -94,7 +95,7 @@ static enum wf_qp_verdict write(struct wf_qp *qp, const struct wf_qp_in *in,
     uint8_t flags = wf_opcodes[bth->opcode].flags, *at;
     bool late_nak;
 
-    if (!in_place(qp, bth->opcode, in->payload_len, reth->dma_len))
+    if (!in_place(qp, bth->opcode, in->payload_len, reth))
         return refuse(s, WF_NAK_INVALID_REQUEST, bth->psn);
     if (flags & WF_OPF_FIRST) {
         /* the whole of it is checked before its first byte; a length of 0 needs no key */
