@@ -96,14 +96,27 @@ const struct wf_stage wf_switch_stages[] = {
 
 enum { STAGE_BEHIND_FORWARD = 4 };
 
-/* Unrolled, the calls of the table are direct ones. */
+enum { N_STAGES = sizeof(wf_switch_stages) / sizeof(wf_switch_stages[0]) - 1, STAGES_MAX = 12 };
+
+_Static_assert(N_STAGES <= STAGES_MAX, "run() calls so many");
+
+/* A stage of the table, when it is one of those from `first` on. All is known at build time, so
+ * that the call is a direct one. */
+static inline __attribute__((always_inline)) bool passes(struct wf_switch *sw, struct wf_visit *v,
+                                                         unsigned first, unsigned stage)
+{
+    return stage < first || stage >= N_STAGES || wf_switch_stages[stage].fn(sw, v) == WF_NEXT;
+}
+
+/* The table from a stage on. Written out, not a loop that is unrolled too late for the compiler to
+ * put the stages in one piece. */
 static inline __attribute__((always_inline)) void run(struct wf_switch *sw, struct wf_visit *v,
                                                       unsigned first)
 {
-#pragma GCC unroll 8
-    for (unsigned i = first; i < sizeof(wf_switch_stages) / sizeof(wf_switch_stages[0]) - 1; i++)
-        if (wf_switch_stages[i].fn(sw, v) == WF_DONE)
-            return;
+    (void)(passes(sw, v, first, 0) && passes(sw, v, first, 1) && passes(sw, v, first, 2) &&
+           passes(sw, v, first, 3) && passes(sw, v, first, 4) && passes(sw, v, first, 5) &&
+           passes(sw, v, first, 6) && passes(sw, v, first, 7) && passes(sw, v, first, 8) &&
+           passes(sw, v, first, 9) && passes(sw, v, first, 10) && passes(sw, v, first, 11));
 }
 
 void wf_switch_output(struct wf_switch *sw, struct wf_visit *v)
