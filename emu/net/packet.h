@@ -49,9 +49,8 @@ enum wf_pkt_flag {
 
 /*
  * In the mbuf's private area, right behind struct rte_mbuf, whose own lines are touched at edges
- * only. A hop at a switch needs three cache lines of it and one of the headers, which follow the
- * struct: the first when the packet arrives or leaves, the second when it is queued, the third to
- * classify and route. Times: the fabric's picoseconds.
+ * only. A hop at a switch needs two cache lines of it and one of the headers, which follow the
+ * struct; a third holds what hosts ask for besides. Times: the fabric's picoseconds.
  */
 struct wf_pkt {
     struct wf_event ev;     /* its arrival */
@@ -63,31 +62,31 @@ struct wf_pkt {
     uint16_t flags;
     uint8_t prio; /* whom a PFC frame of the receiver stops: 802.1p priority */
     uint8_t tc, pg, queue;
-    uint32_t link_downs; /* the link's when it was sent */
 
-    uint64_t hash;         /* of the headers as they are; what the digest sees */
-    uint8_t *data;         /* the bytes that are there, caplen of them */
-    uint64_t first_bit_ps; /* of the preamble, at that port */
-    uint64_t last_bit_ps;  /* of the FCS, at that port */
-    uint64_t ready_ps;     /* not sent before */
-    uint32_t flow_hash;    /* of addresses, protocol, ports: ECMP */
-    uint32_t dst_host;     /* whom its IP destination is, + 1; 0: nobody has asked yet */
-    uint32_t dst_sw;       /* switch that this host hangs on */
-    uint8_t payload;       /* enum wf_payload */
-    bool malformed;        /* lengths contradict each other: fit for bridging only */
-    bool full;             /* its buffer is of the pool of whole frames */
+    uint64_t hash;        /* of the headers as they are; what the digest sees */
+    uint8_t *data;        /* the bytes that are there, caplen of them */
+    uint64_t last_bit_ps; /* of the FCS, at that port */
+    uint64_t ready_ps;    /* not sent before */
+    uint32_t flow_hash;   /* of addresses, protocol, ports: ECMP */
+    uint32_t dst_host;    /* whom its IP destination is, + 1; 0: nobody has asked yet */
+    uint32_t dst_sw;      /* switch that this host hangs on */
+    uint32_t link_downs;  /* the link's when it was sent */
+    uint8_t payload;      /* enum wf_payload */
+    bool malformed;       /* lengths contradict each other: fit for bridging only */
+    bool full;            /* its buffer is of the pool of whole frames */
+    struct wf_parsed p;   /* its beginning, which a hop asks for, is of this line */
 
-    _Alignas(64) struct wf_parsed p;
     uint64_t born_ps;
 
     /* WF_PKT_WATCHED: when it was put into the queue, and how that was then */
-    uint64_t enqueued_ps;
+    _Alignas(64) uint64_t enqueued_ps;
     uint64_t pause_mark_ps; /* the queue's paused time */
     uint32_t depth_bytes;   /* ahead of it */
     uint64_t cookie;        /* WF_PKT_REPLAYED: the number of its record */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct wf_pkt, hash) == 64 && offsetof(struct wf_pkt, p) == 128 &&
+_Static_assert(offsetof(struct wf_pkt, hash) == 64 &&
+                   offsetof(struct wf_pkt, p) + WF_PARSED_HOP == 128 &&
                    offsetof(struct wf_pkt, enqueued_ps) == 192,
                "what one step of a hop needs is one cache line");
 
@@ -163,8 +162,7 @@ static inline void wf_pkt_edited(struct wf_pkt *pkt)
 
     /* MACs, TTL, DSCP, ECN and PCP are all that a switch may change */
     memcpy(&w, pkt->data, sizeof(w));
-    pkt->hash = wf_mix(pkt->hash, w ^ ((uint64_t)pkt->p.ttl << 48 | (uint64_t)pkt->p.dscp << 40 |
-                                       (uint64_t)pkt->p.ecn << 32 | pkt->p.pcp));
+    pkt->hash = wf_mix(pkt->hash, w ^ wf_parsed_mutable(&pkt->p));
 }
 /* Only the first len bytes of data are used. */
 static inline void wf_pkt_trim(struct wf_pkt *pkt, uint32_t len)

@@ -44,10 +44,9 @@ static inline void to_link(struct wf_lcore *lc, struct wf_port *port, struct wf_
 
     pkt->port = port->peer;
     pkt->link_downs = port->downs;
-    pkt->first_bit_ps = start_ps + port->delay_ps;
     pkt->last_bit_ps = t;
     if (port->cut_through && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
-        uint64_t head = headers_in(port, pkt->first_bit_ps);
+        uint64_t head = headers_in(port, start_ps + port->delay_ps);
 
         t = head < t ? head : t;
     }
@@ -303,6 +302,14 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
         port->node->ops->rx(port->node, port, pkt);
 }
 
+/* A host looks at all of a packet, and at what the one before it was for. */
+static void prefetch_rx(const struct wf_port *port, const struct wf_pkt *pkt)
+{
+    __builtin_prefetch(&pkt->born_ps);
+    for (uint32_t i = 0; i < port->n_rx_ahead; i++)
+        __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
+}
+
 void wf_port_prefetch(const struct wf_event *ev)
 {
     const struct wf_pkt *pkt = (const struct wf_pkt *)ev;
@@ -311,13 +318,12 @@ void wf_port_prefetch(const struct wf_event *ev)
     if (ev->fn == arrival) {
         port = pkt->port;
         __builtin_prefetch(&pkt->hash);
-        __builtin_prefetch(&pkt->p);
         __builtin_prefetch(pkt + 1); /* its headers, as a rule */
         __builtin_prefetch(&port->digest);
         __builtin_prefetch(port->ctr);
         __builtin_prefetch(port->prio_ctr[pkt->prio]);
-        for (uint32_t i = 0; i < port->n_rx_ahead; i++)
-            __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
+        if (port->n_rx_ahead)
+            prefetch_rx(port, pkt);
     } else if (ev->fn == look_event) {
         port = WF_CONTAINER_OF(ev, const struct wf_port, kick);
         __builtin_prefetch(&port->digest);

@@ -41,23 +41,9 @@ bool wf_edit_set_dscp(uint8_t *frame, struct wf_parsed *p, uint8_t dscp)
     return true;
 }
 
-static inline bool dec_ttl(uint8_t *frame, struct wf_parsed *p)
-{
-    uint8_t *ip = frame + p->l3_off;
-
-    if (!(p->flags & WF_P_IP) || p->ttl <= 1)
-        return false;
-    p->ttl--;
-    if (p->flags & WF_P_IP4)
-        set_ip4_word(ip, 8, (uint16_t)(p->ttl << 8 | ip[9]));
-    else
-        ip[7] = p->ttl;
-    return true;
-}
-
 bool wf_edit_dec_ttl(uint8_t *frame, struct wf_parsed *p)
 {
-    return dec_ttl(frame, p);
+    return wf_edit_ttl_down(frame, p);
 }
 
 bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp)
@@ -69,27 +55,11 @@ bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp)
     return true;
 }
 
-static inline void set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
-                            const uint8_t src[6])
-{
-    WF_ASSERT(p->flags & WF_P_ETH);
-    memcpy(frame, dst, 6);
-    memcpy(frame + 6, src, 6);
-    p->flags = (p->flags & ~(uint32_t)WF_P_MAC_FLAGS) | wf_parse_mac_flags(dst);
-}
-
 void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
                       const uint8_t src[6])
 {
-    set_macs(frame, p, dst, src);
-}
-
-bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6], const uint8_t src[6])
-{
-    if (!dec_ttl(frame, p))
-        return false;
-    set_macs(frame, p, dst, src);
-    return true;
+    WF_ASSERT(p->flags & WF_P_ETH);
+    wf_edit_macs(frame, p, dst, src);
 }
 
 uint16_t wf_ip4_checksum(const uint8_t *hdr, uint32_t len)

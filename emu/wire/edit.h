@@ -31,9 +31,6 @@ bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp);
 /* Also the multicast, broadcast and reserved flags. */
 void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
                       const uint8_t src[6]);
-/* What a router does: TTL down and both MACs. False, and nothing changed, as wf_edit_dec_ttl. */
-bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6], const uint8_t src[6]);
-
 /* The checksum that belongs into an IPv4 header of len bytes (20..60, a multiple of 4), whatever
  * stands there now; in host order. */
 uint16_t wf_ip4_checksum(const uint8_t *hdr, uint32_t len);
@@ -47,6 +44,56 @@ static inline uint16_t wf_checksum_adjust(uint16_t sum, uint16_t from, uint16_t 
     x = (x & 0xffff) + (x >> 16);
     x = (x & 0xffff) + (x >> 16);
     return (uint16_t)~x;
+}
+
+/* What the two above do, and wf_edit_route() each hop: in one piece with who calls it. */
+static inline bool wf_edit_ttl_down(uint8_t *frame, struct wf_parsed *p)
+{
+    uint8_t *ip = frame + p->l3_off;
+
+    if (!(p->flags & WF_P_IP) || p->ttl <= 1)
+        return false;
+    p->ttl--;
+    if (p->flags & WF_P_IP4) {
+        ip[8] = p->ttl;
+        wf_st16(ip + 10, wf_checksum_adjust(wf_ld16(ip + 10), 0x100, 0));
+    } else {
+        ip[7] = p->ttl;
+    }
+    return true;
+}
+
+static inline uint64_t wf_edit_mac_word(const uint8_t mac[6])
+{
+    uint32_t low;
+    uint16_t high;
+
+    memcpy(&low, mac, 4);
+    memcpy(&high, mac + 4, 2);
+    return low | (uint64_t)high << 32;
+}
+
+static inline void wf_edit_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
+                                const uint8_t src[6])
+{
+    uint64_t to = wf_edit_mac_word(dst), from = wf_edit_mac_word(src);
+    uint32_t rest = (uint32_t)(from >> 16);
+
+    to |= from << 48;
+    memcpy(frame, &to, 8); /* as a word, since its hash is asked for at once */
+    memcpy(frame + 8, &rest, 4);
+    p->flags = (p->flags & ~(uint32_t)WF_P_MAC_FLAGS) | wf_parse_mac_flags(dst);
+}
+
+/* What a router does: TTL down and both MACs. False, and nothing changed, as wf_edit_dec_ttl. The
+ * frame has an Ethernet header. */
+static inline bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
+                                 const uint8_t src[6])
+{
+    if (!wf_edit_ttl_down(frame, p))
+        return false;
+    wf_edit_macs(frame, p, dst, src);
+    return true;
 }
 
 #endif

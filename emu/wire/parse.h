@@ -11,7 +11,9 @@
 #define WEFT_WIRE_PARSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/cursor.h"
 #include "base/reason.h"
@@ -46,27 +48,43 @@ enum wf_parsed_flag {
 #define WF_P_ROCE      (WF_P_ROCEV1 | WF_P_ROCEV2)
 #define WF_P_MAC_FLAGS (WF_P_MULTICAST | WF_P_BROADCAST | WF_P_RESERVED_MAC)
 
-/* An offset of 0 means: no such header, or beyond caplen. */
+/* An offset of 0 means: no such header, or beyond caplen. First what each hop asks for. */
 struct wf_parsed {
     uint32_t flags;
+    uint16_t l3_off;                       /* behind the EtherType; IP header or GRH */
+    uint8_t pcp, ecn, dscp, ttl, ip_proto; /* in this order: see wf_parsed_mutable() */
+    uint8_t opcode;
+
     uint32_t l3_len;      /* IP: total length; else what follows the EtherType */
     uint32_t payload_len; /* RoCE: without extended headers, pad and ICRC; UDP: after its header */
     uint32_t icrc_off;    /* RoCE: where the ICRC stands, maybe beyond caplen; 0 when SHORT */
     uint32_t dqpn;
     uint32_t psn;
     uint16_t ethertype; /* after the tags */
-    uint16_t l3_off;    /* behind the EtherType; IP header or GRH */
     uint16_t l4_off;
     uint16_t bth_off;
     uint16_t payload_off; /* may lie beyond caplen */
     uint16_t sport, dport;
     uint16_t vid, inner_vid; /* outer and second tag */
-    uint8_t n_tags, pcp, dei;
-    uint8_t dscp, ecn, ttl, ip_proto;
+    uint8_t n_tags, dei;
     uint8_t icmp_type;
-    uint8_t opcode, ackreq, fecn, becn, pad;
+    uint8_t ackreq, fecn, becn, pad;
     uint8_t aeth_syndrome;
 };
+
+enum { WF_PARSED_HOP = 12 }; /* bytes of it that a hop asks for */
+
+_Static_assert(offsetof(struct wf_parsed, l3_len) == WF_PARSED_HOP, "what a hop asks for is first");
+
+/* What of a parsed frame a switch may change besides its MACs, as one number:
+ * ttl << 48 | dscp << 40 | ecn << 32 | pcp. */
+static inline uint64_t wf_parsed_mutable(const struct wf_parsed *p)
+{
+    uint32_t w;
+
+    memcpy(&w, &p->pcp, sizeof(w));
+    return (uint64_t)(w >> 8) << 32 | (w & 0xff);
+}
 
 /*
  * frame[0..caplen) is what we have of a frame of frame_len bytes without FCS. WF_DROP_NONE, or

@@ -56,12 +56,14 @@ static void probe_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *
     if (h->n_seen < WFT_SEEN_MAX) {
         struct wft_seen *s = &h->seen[h->n_seen++];
         uint32_t n = wf_pkt_caplen(pkt);
+        uint64_t bits = (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull;
 
-        *s = (struct wft_seen){.t_ps = pkt->last_bit_ps,
-                               .first_ps = pkt->first_bit_ps,
-                               .len = pkt->frame_len - WF_FCS_LEN,
-                               .caplen = n,
-                               .p = pkt->p};
+        *s =
+            (struct wft_seen){.t_ps = pkt->last_bit_ps,
+                              .first_ps = pkt->last_bit_ps - wf_txclock_span(&port->peer->tx, bits),
+                              .len = pkt->frame_len - WF_FCS_LEN,
+                              .caplen = n,
+                              .p = pkt->p};
         memcpy(s->bytes, wf_pkt_bytes(pkt), n < WF_HDR_ROOM ? n : WF_HDR_ROOM);
     }
     wf_pkt_deliver(node->net, pkt);
