@@ -234,26 +234,37 @@ static void look_event(struct wf_lcore *lc, struct wf_event *ev)
 }
 
 /* What taps may ask of a packet that comes out of a queue. */
-static void watch(const struct wf_port *port, struct wf_pkt *pkt, uint64_t now)
+static __attribute__((noinline)) void watch(const struct wf_port *port, struct wf_pkt *pkt)
 {
     pkt->flags |= WF_PKT_WATCHED;
-    pkt->enqueued_ps = now;
+    pkt->enqueued_ps = wf_now(port);
     pkt->pause_mark_ps = port->ll_ops->paused_ps(port, pkt->queue);
     pkt->depth_bytes = (uint32_t)port->q[pkt->queue].ctr[WF_QUEUE_BYTES];
+}
+
+static __attribute__((noinline)) void refuse(struct wf_port *port, struct wf_pkt *pkt)
+{
+    wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
+}
+
+static __attribute__((noinline)) void look_for(struct wf_port *port, const struct wf_pkt *pkt)
+{
+    struct wf_lcore *lc = port->node->net->lc;
+
+    look_at(lc, port, pkt->ready_ps > lc->now_ps ? pkt->ready_ps : lc->now_ps, &pkt->q);
 }
 
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
 {
     struct wf_queue *q = &port->q[pkt->queue];
-    uint64_t now = wf_now(port);
 
     if (!port->up) {
-        wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
+        refuse(port, pkt);
         return;
     }
     pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
     if (port->taps)
-        watch(port, pkt, now);
+        watch(port, pkt);
     if (q->fifo.tail)
         WF_CONTAINER_OF(q->fifo.tail, struct wf_pkt, q)->next_ready_ps = pkt->ready_ps;
     wf_fifo_push(&q->fifo, &pkt->q);
@@ -261,7 +272,9 @@ void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
     q->ctr[WF_QUEUE_ENQ_FRAMES]++;
     q->ctr[WF_QUEUE_BYTES] += pkt->frame_len;
     wf_max_u64(&q->ctr[WF_QUEUE_MAX_BYTES], q->ctr[WF_QUEUE_BYTES]);
-    look_at(port->node->net->lc, port, pkt->ready_ps > now ? pkt->ready_ps : now, &pkt->q);
+    if (!wf_event_pending(&port->kick) ||
+        (port->kick.t_ps > port->busy_until_ps && port->kick.t_ps > pkt->ready_ps))
+        look_for(port, pkt);
 }
 
 void wf_port_control(struct wf_port *port, struct wf_pkt *pkt)

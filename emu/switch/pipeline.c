@@ -8,7 +8,7 @@
 #include "wire/edit.h"
 
 /* What no switch lets through, whatever its tables say. */
-static enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
 {
     const uint8_t *b = wf_pkt_bytes(v->pkt);
 
@@ -22,7 +22,7 @@ static enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
 }
 
 /* Traffic class by what the port trusts, then the maps: group, queue, and whom a pause stops. */
-static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     const struct wf_parsed *p = &pkt->p;
@@ -46,7 +46,7 @@ static enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
 }
 
 /* What the port out has a say in: the queue, by its own map, and the length. */
-static enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 {
     uint32_t l3 = v->pkt->frame_len - WF_FCS_LEN - v->pkt->p.l3_off;
 
@@ -58,7 +58,7 @@ static enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 /* When the first bit may leave: the latency after it came in, and never so early that a faster
  * egress would run out of bits before the last one is here. wf_switch_link_known() sees to it that
  * this also holds at another rate. */
-static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     uint64_t now = wf_now(v->in), ready = now + sw->cfg.latency_ps;
@@ -70,12 +70,12 @@ static enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
     return WF_DONE;
 }
 
-static enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
 {
     return v->pkt->p.flags & (WF_P_ARP | WF_P_ND) ? wf_switch_neighbour(sw, v) : WF_NEXT;
 }
 
-static enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
 {
     unsigned marks = wf_switch_class(sw, v->out)->marks[WF_MARK_ENQUEUE];
 
