@@ -156,13 +156,18 @@ static inline uint8_t *wf_pkt_hdr_rw(struct wf_pkt *pkt)
 {
     return pkt->data;
 }
+/* MACs, TTL, DSCP, ECN and PCP are all that a switch may change. `begins`: the first eight bytes.
+ */
+static inline void wf_pkt_edited_to(struct wf_pkt *pkt, uint64_t begins)
+{
+    pkt->hash = wf_mix(pkt->hash, begins ^ wf_parsed_mutable(&pkt->p));
+}
 static inline void wf_pkt_edited(struct wf_pkt *pkt)
 {
     uint64_t w;
 
-    /* MACs, TTL, DSCP, ECN and PCP are all that a switch may change */
     memcpy(&w, pkt->data, sizeof(w));
-    pkt->hash = wf_mix(pkt->hash, w ^ wf_parsed_mutable(&pkt->p));
+    wf_pkt_edited_to(pkt, w);
 }
 /* Only the first len bytes of data are used. */
 static inline void wf_pkt_trim(struct wf_pkt *pkt, uint32_t len)

@@ -26,7 +26,7 @@ static uint16_t by_hash(const struct wf_switch *sw, uint32_t flow_hash, struct w
 }
 
 /* Where this packet goes towards a switch; -1: no way. */
-static int port_towards(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
+static inline int port_towards(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
 {
     struct wf_hops h = wf_next_hops(sw->graph, sw->sw, dst_sw);
 
@@ -171,10 +171,11 @@ static enum wf_reason resolve(struct wf_switch *sw, struct wf_pkt *pkt)
     return WF_DROP_NONE;
 }
 
-static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     const uint8_t *mac;
+    uint64_t begins;
     enum wf_reason why = pkt->dst_host ? WF_DROP_NONE : resolve(sw, pkt);
 
     if (why)
@@ -195,9 +196,9 @@ static enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
     __builtin_prefetch(v->out); /* what queueing it there will touch */
     __builtin_prefetch(&v->out->q[pkt->queue]);
     __builtin_prefetch(&v->out->q[pkt->queue].ctr[WF_QUEUE_MAX_BYTES]);
-    if (!wf_edit_route(wf_pkt_hdr_rw(pkt), &pkt->p, mac, sw->node.mac))
+    if (!wf_edit_route(wf_pkt_hdr_rw(pkt), &pkt->p, mac, sw->node.mac, &begins))
         return wf_switch_drop(v, WF_DROP_TTL);
-    wf_pkt_edited(pkt);
+    wf_pkt_edited_to(pkt, begins);
     return WF_NEXT;
 }
 

@@ -46,6 +46,20 @@ static inline uint16_t wf_checksum_adjust(uint16_t sum, uint16_t from, uint16_t 
     return (uint16_t)~x;
 }
 
+/* wf_checksum_adjust() of the stored checksum when the TTL's byte, the high one of its word, is
+ * less by 1. One's complement sums are the same in either order of bytes (RFC 1071, 2), so as it
+ * lies. */
+static inline void wf_edit_sum_less_ttl(uint8_t *sum)
+{
+    uint16_t s;
+    uint32_t x;
+
+    memcpy(&s, sum, 2);
+    x = (uint16_t)~s + 0xfffeu;
+    s = (uint16_t) ~(x + (x >> 16)); /* after one carry there is no other */
+    memcpy(sum, &s, 2);
+}
+
 /* What the two above do, and wf_edit_route() each hop: in one piece with who calls it. */
 static inline bool wf_edit_ttl_down(uint8_t *frame, struct wf_parsed *p)
 {
@@ -56,7 +70,7 @@ static inline bool wf_edit_ttl_down(uint8_t *frame, struct wf_parsed *p)
     p->ttl--;
     if (p->flags & WF_P_IP4) {
         ip[8] = p->ttl;
-        wf_st16(ip + 10, wf_checksum_adjust(wf_ld16(ip + 10), 0x100, 0));
+        wf_edit_sum_less_ttl(ip + 10);
     } else {
         ip[7] = p->ttl;
     }
@@ -73,26 +87,30 @@ static inline uint64_t wf_edit_mac_word(const uint8_t mac[6])
     return low | (uint64_t)high << 32;
 }
 
-static inline void wf_edit_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
-                                const uint8_t src[6])
+/* Returns the first eight bytes of the frame as they are then. */
+static inline uint64_t wf_edit_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
+                                    const uint8_t src[6])
 {
     uint64_t to = wf_edit_mac_word(dst), from = wf_edit_mac_word(src);
     uint32_t rest = (uint32_t)(from >> 16);
 
+    p->flags &= ~(uint32_t)WF_P_MAC_FLAGS;
+    if (__builtin_expect(to & 1, 0))
+        p->flags |= wf_parse_mac_flags(dst);
     to |= from << 48;
-    memcpy(frame, &to, 8); /* as a word, since its hash is asked for at once */
+    memcpy(frame, &to, 8);
     memcpy(frame + 8, &rest, 4);
-    p->flags = (p->flags & ~(uint32_t)WF_P_MAC_FLAGS) | wf_parse_mac_flags(dst);
+    return to;
 }
 
 /* What a router does: TTL down and both MACs. False, and nothing changed, as wf_edit_dec_ttl. The
- * frame has an Ethernet header. */
+ * frame has an Ethernet header; *begins is its first eight bytes after that. */
 static inline bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
-                                 const uint8_t src[6])
+                                 const uint8_t src[6], uint64_t *begins)
 {
     if (!wf_edit_ttl_down(frame, p))
         return false;
-    wf_edit_macs(frame, p, dst, src);
+    *begins = wf_edit_macs(frame, p, dst, src);
     return true;
 }
 

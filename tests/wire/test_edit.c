@@ -99,6 +99,7 @@ static void edits_keep_everything_else(void **state)
         struct wf_parsed p, q;
         uint32_t len = build(&rng, f, sizeof(f), &p);
         uint8_t dscp = wf_prng_u64(&rng) & 63, ecn = p.ecn, ttl = p.ttl;
+        uint64_t begins;
 
         memcpy(before, f, sizeof(f));
         assert_int_equal(wf_edit_set_ce(f, &p), ecn == WF_ECN_ECT0 || ecn == WF_ECN_ECT1);
@@ -106,7 +107,9 @@ static void edits_keep_everything_else(void **state)
         check_after(f, len, &p);
         memcpy(routed, f, sizeof(f));
         q = p;
-        assert_int_equal(wf_edit_route(routed, &q, dst, src), ttl > 1);
+        memcpy(&begins, f, sizeof(begins));
+        assert_int_equal(wf_edit_route(routed, &q, dst, src, &begins), ttl > 1);
+        assert_memory_equal(&begins, routed, sizeof(begins));
         assert_memory_equal(routed, ttl > 1 ? dst : f, 6);
         assert_memory_equal(routed + 6, ttl > 1 ? src : f + 6, 6);
         assert_int_equal(wf_edit_dec_ttl(f, &p), ttl > 1);
