@@ -42,14 +42,17 @@ static const char usage[] =
     "  --trace FILE      write all series of the scenario's trace to this CSV file; without any,\n"
     "                    the bytes of all queues and all pauses, on change\n"
     "  --no-trace        write no series\n"
+    "  --why FILE        record each decision about packets and pauses, for weft why: as the\n"
+    "                    scenario's why section says; without one, all of them\n"
+    "  --no-why          record none\n"
     "  --quiet           no summary, no progress\n"
     "  --hugepages       packet memory in hugepages (faster; they must be there)\n";
 
 struct options {
     const char *path, *json, *junit, *instance, *command, *record;
     struct wf_cmd_sets sets;
-    const char *trace;
-    bool live, quiet, hugepages, capture, no_capture, no_trace, seeded, cut;
+    const char *trace, *why;
+    bool live, quiet, hugepages, capture, no_capture, no_trace, no_why, seeded, cut;
     uint64_t seed;
     uint32_t lcores;
 };
@@ -68,7 +71,9 @@ enum {
     OPT_LCORES,
     OPT_NO_CAPTURE,
     OPT_TRACE,
-    OPT_NO_TRACE
+    OPT_NO_TRACE,
+    OPT_WHY,
+    OPT_NO_WHY
 };
 
 static const struct option long_options[] = {
@@ -84,6 +89,8 @@ static const struct option long_options[] = {
     {"no-capture", no_argument, NULL, OPT_NO_CAPTURE},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"no-trace", no_argument, NULL, OPT_NO_TRACE},
+    {"why", required_argument, NULL, OPT_WHY},
+    {"no-why", no_argument, NULL, OPT_NO_WHY},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"hugepages", no_argument, NULL, OPT_HUGE},
     {"lcores", required_argument, NULL, OPT_LCORES},
@@ -91,12 +98,32 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
+/* Options that have no value. */
+static bool set_flag(int c, struct options *o)
 {
     switch (c) {
     case OPT_LIVE:
-        o->live = true;
-        return 0;
+        return o->live = true;
+    case OPT_CAPTURE:
+        return o->capture = true;
+    case OPT_NO_CAPTURE:
+        return o->no_capture = true;
+    case OPT_NO_TRACE:
+        return o->no_trace = true;
+    case OPT_NO_WHY:
+        return o->no_why = true;
+    case OPT_QUIET:
+        return o->quiet = true;
+    case OPT_HUGE:
+        return o->hugepages = true;
+    default:
+        return false;
+    }
+}
+
+static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
+{
+    switch (c) {
     case 'i':
         o->instance = optarg;
         return 0;
@@ -121,26 +148,14 @@ static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
         return o->cut || !strcmp(optarg, "whole")
                    ? 0
                    : wf_err_set(err, EINVAL, "--payload '%s': expected cut or whole", optarg);
-    case OPT_CAPTURE:
-        o->capture = true;
-        return 0;
-    case OPT_NO_CAPTURE:
-        o->no_capture = true;
-        return 0;
     case OPT_TRACE:
         o->trace = optarg;
         return 0;
-    case OPT_NO_TRACE:
-        o->no_trace = true;
-        return 0;
-    case OPT_QUIET:
-        o->quiet = true;
+    case OPT_WHY:
+        o->why = optarg;
         return 0;
     case OPT_LCORES:
         return wf_cmd_lcores(optarg, &o->lcores, err);
-    case OPT_HUGE:
-        o->hugepages = true;
-        return 0;
     case ':':
         return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
     default:
@@ -160,7 +175,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct wf_err
             fputs(usage, stdout);
             return 1;
         }
-        rc = set_option(c, o, argv, err);
+        rc = set_flag(c, o) ? 0 : set_option(c, o, argv, err);
         if (rc)
             return rc;
     }
@@ -404,6 +419,8 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen, struc
                            .no_capture = o->no_capture,
                            .no_trace = o->no_trace,
                            .trace = o->trace,
+                           .no_why = o->no_why,
+                           .why = o->why,
                            .lcores = o->lcores ? o->lcores : 1};
     const char *name = o->instance ? o->instance : scen->opts.name;
     struct wf_instance in;
@@ -458,6 +475,7 @@ static int repeat_bundle(struct options *o, struct wf_scenario *scen)
         o->seed = p->seed;
         o->no_capture = !o->capture;
         o->no_trace = !o->capture && !o->trace;
+        o->no_why = !o->capture && !o->why;
         rc = run_scenario(o, scen, p);
     }
     if (p)

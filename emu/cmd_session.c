@@ -9,6 +9,7 @@
 #include "scen/manifest.h"
 #include "scen/match.h"
 #include "scen/trace.h"
+#include "scen/why.h"
 
 static void say(void *arg, const char *text)
 {
@@ -107,6 +108,20 @@ static int open_captures(struct wf_session *s, struct wf_err *err)
     return rc;
 }
 
+/* The file that decisions go to; NULL: they are not recorded. */
+static const char *why_file(const struct wf_session *s)
+{
+    return s->no_why ? NULL : s->why ? s->why : s->scen->why ? s->scen->why->file : NULL;
+}
+
+static int open_why(struct wf_session *s, struct wf_err *err)
+{
+    struct wf_why_log_conf conf = {
+        .f = s->f, .live = s->live, .published_ps = wf_fabric_published_ps, .published_arg = s->f};
+
+    return why_file(s) ? wf_scenario_why(s->scen, &s->f->arena, &conf, &s->why_log, err) : 0;
+}
+
 enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
 {
     struct wf_fabric_opts opts;
@@ -132,7 +147,7 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
         wf_err_set(err, EINVAL, "the expectations do not fit the fabric");
         return WF_EXIT_USAGE;
     }
-    if (open_captures(s, err) ||
+    if (open_captures(s, err) || open_why(s, err) ||
         (s->record && wf_record_start(s->record, &s->edges, s->scen, s->endless, err)) ||
         (s->live && wf_edges_open(&s->edges, s->f, err)))
         return WF_EXIT_ENVIRONMENT;
@@ -212,12 +227,27 @@ static void list_traces(struct wf_session *s, struct wf_report *rep)
     rep->trace_lost = sum.lost;
 }
 
+static void end_why(struct wf_session *s, struct wf_report *rep)
+{
+    struct wf_err err;
+
+    rep->why_lost = wf_why_log_lost(s->why_log);
+    if (!wf_why_log_end(s->why_log, why_file(s), &err)) {
+        rep->why = wf_arena_strdup(&rep->arena, why_file(s));
+        return;
+    }
+    wf_cmd_fail(s->command, WF_EXIT_ENVIRONMENT, &err);
+    s->capture_failed = true;
+}
+
 void wf_session_list_files(struct wf_session *s, struct wf_report *rep)
 {
     if (s->captures)
         list_captures(s, rep);
     if (s->traces)
         list_traces(s, rep);
+    if (s->why_log)
+        end_why(s, rep);
     say_file_errors(s);
 }
 
@@ -230,9 +260,11 @@ void wf_session_close(struct wf_session *s)
     wf_edges_close(&s->edges);
     wf_captures_free(s->captures);
     wf_traces_free(s->traces);
+    wf_why_log_free(s->why_log);
     wf_run_fini(&s->loop);
     wf_fabric_free(s->f);
     s->captures = NULL;
     s->traces = NULL;
+    s->why_log = NULL;
     s->f = NULL;
 }

@@ -9,6 +9,7 @@
 #include "attach/edges.h"
 #include "cap/capture.h"
 #include "cap/trace.h"
+#include "cap/why_log.h"
 #include "cmd.h"
 #include "cmd_record.h"
 #include "ctl/commands.h"
@@ -19,8 +20,9 @@ struct wf_session {
     const char *command;      /* "run", for messages */
     const char *command_line; /* for the captures' manifest; may be NULL */
     struct wf_scenario *scen;
-    bool live, no_capture, no_trace;
+    bool live, no_capture, no_trace, no_why;
     const char *trace; /* one file for all series, in the place of the scenario's; or NULL */
+    const char *why;   /* the file for decisions, in the place of the scenario's; or NULL */
     uint32_t lcores;   /* to run on; 0: one */
     const struct wf_instance *instance; /* live: where sockets lie; NULL: no control socket */
     struct wf_fabric *f;
@@ -28,6 +30,7 @@ struct wf_session {
     struct wf_edges edges;
     struct wf_captures *captures;
     struct wf_traces *traces;
+    struct wf_why_log *why_log;
     bool capture_failed;      /* a file could not be written to its end */
     struct wf_record *record; /* the run is recorded; NULL: not */
     struct wf_repeat *repeat; /* it is a recorded one; NULL: not */

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "eth/ecn.h"
 
-bool wf_ecn_decide(const struct wf_ecn_cfg *cfg, uint64_t queue_bytes, struct wf_prng *prng)
+bool wf_ecn_draw(const struct wf_ecn_cfg *cfg, uint64_t queue_bytes, struct wf_prng *prng,
+                 struct wf_ecn_draw *draw)
 {
-    uint64_t span;
-
+    *draw = (struct wf_ecn_draw){0};
     if (queue_bytes < cfg->kmin_bytes)
         return false;
     if (queue_bytes >= cfg->kmax_bytes)
         return true;
     /* p = Pmax * (q - Kmin) / (Kmax - Kmin), as one exact draw below the product's denominator */
-    span = cfg->kmax_bytes - cfg->kmin_bytes;
-    return wf_prng_below(prng, span * 1000000) < (queue_bytes - cfg->kmin_bytes) * cfg->pmax_ppm;
+    draw->of = (cfg->kmax_bytes - cfg->kmin_bytes) * 1000000;
+    draw->chance = (queue_bytes - cfg->kmin_bytes) * cfg->pmax_ppm;
+    draw->draw = wf_prng_below(prng, draw->of);
+    return draw->draw < draw->chance;
+}
+
+bool wf_ecn_decide(const struct wf_ecn_cfg *cfg, uint64_t queue_bytes, struct wf_prng *prng)
+{
+    struct wf_ecn_draw draw;
+
+    return wf_ecn_draw(cfg, queue_bytes, prng, &draw);
 }
 
 void wf_ecn_avg_idle(struct wf_ecn_avg *avg, unsigned n, uint64_t samples)

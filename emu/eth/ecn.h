@@ -36,7 +36,13 @@ struct wf_ecn_avg {
     uint64_t empty_ps;
 };
 
+/* What a decision was taken on: yes when draw < chance, of a draw below `of`; of 0: without one. */
+struct wf_ecn_draw {
+    uint64_t chance, of, draw;
+};
 /* Whether a packet that sees this many bytes in its queue is to be marked, or dropped. */
+bool wf_ecn_draw(const struct wf_ecn_cfg *cfg, uint64_t queue_bytes, struct wf_prng *prng,
+                 struct wf_ecn_draw *draw);
 bool wf_ecn_decide(const struct wf_ecn_cfg *cfg, uint64_t queue_bytes, struct wf_prng *prng);
 
 static inline void wf_ecn_avg_sample(struct wf_ecn_avg *avg, unsigned n, uint64_t queue_bytes)

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "eth/headroom.h"
+#include "net/why.h"
 #include "wire/pfc.h"
 
 #define ROW(field) offsetof(struct wf_pfc_cfg, field)
@@ -120,6 +121,9 @@ static void prio_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quant
         ctr[was ? WF_PRIO_REFRESH_RX : WF_PRIO_XOFF_RX]++;
         hold_set(p, now, now + pfc->response_ps, now + wf_pfc_quanta_ps(pfc->port, quanta));
     }
+    if (wf_why_of(pfc->port))
+        wf_why_pause_rx(wf_why_of(pfc->port), pfc->port, prio, pfc->queue_of_prio[prio],
+                        (uint32_t)quanta, p->from_ps, p->until_ps);
     queue_update(pfc, pfc->queue_of_prio[prio], now);
 }
 

@@ -206,6 +206,18 @@ bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *h
     return false;
 }
 
+bool wf_host_flow_ids(const struct wf_host *from, const char *name, uint32_t *hash, uint32_t *dqpn,
+                      uint32_t *first_psn)
+{
+    for (const struct wf_flow *f = from->flows; f; f = f->next)
+        if (!strcmp(f->name + strlen("flow."), name)) {
+            *dqpn = f->tx->qp.cfg.dqpn;
+            *first_psn = f->tx->qp.cfg.sq_psn;
+            return wf_host_flow_hash(from, name, hash);
+        }
+    return false;
+}
+
 uint64_t *wf_host_flow_ctr(const struct wf_host *from, const char *name)
 {
     for (struct wf_flow *f = from->flows; f; f = f->next)

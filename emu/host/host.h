@@ -24,6 +24,9 @@ void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name
 /* The ECMP hash of the data packets of a flow that this host sends; false: it has none of that
  * name (as given to wf_host_add_flow). */
 bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *hash);
+/* The same, and what the packets carry: the destination queue pair, and the PSN of the first. */
+bool wf_host_flow_ids(const struct wf_host *from, const char *name, uint32_t *hash, uint32_t *dqpn,
+                      uint32_t *first_psn);
 /* The counters (enum wf_ctr_FLOW) of a flow that this host sends, or NULL. */
 uint64_t *wf_host_flow_ctr(const struct wf_host *from, const char *name);
 

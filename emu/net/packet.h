@@ -21,6 +21,7 @@
 #include "wire/parse.h"
 
 struct wf_port;
+struct wf_why;
 
 enum {
     WF_FCS_LEN = 4,
@@ -45,6 +46,13 @@ enum wf_pkt_flag {
     WF_PKT_IP_OK = 32,    /* its IPv4 checksum was right, and edits keep it so */
     WF_PKT_WATCHED = 64,  /* somebody looked on when it was enqueued */
     WF_PKT_OWN_PFC = 128, /* made by the link layer of the port that it waits at */
+};
+
+/* While decisions are recorded (why.h): those of the switch that it is in, for captures. */
+struct wf_pkt_why {
+    uint32_t pg_bytes, pg_limit, pool_bytes; /* at admission */
+    uint32_t mark_bytes, chance_ppm, draw_ppm;
+    bool admitted, looked; /* which of these are there */
 };
 
 /*
@@ -83,6 +91,7 @@ struct wf_pkt {
     uint64_t pause_mark_ps; /* the queue's paused time */
     uint32_t depth_bytes;   /* ahead of it */
     uint64_t cookie;        /* WF_PKT_REPLAYED: the number of its record */
+    struct wf_pkt_why why;
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct wf_pkt, hash) == 64 &&
@@ -95,6 +104,7 @@ enum { WF_PKT_SPARE = 512, WF_PKT_BULK = 128 };
 /* Per-lcore context of everything in net/ and above. */
 struct wf_net {
     struct wf_lcore *lc;
+    struct wf_why *why;            /* decisions are recorded, see net/why.h; NULL: they are not */
     struct rte_mempool *hdr_pool;  /* header segments */
     struct rte_mempool *full_pool; /* whole frames */
     uint64_t seed;

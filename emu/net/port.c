@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/why.h"
 
 static void arrival(struct wf_lcore *lc, struct wf_event *ev);
 
@@ -240,6 +241,8 @@ static __attribute__((noinline)) void watch(const struct wf_port *port, struct w
     pkt->enqueued_ps = wf_now(port);
     pkt->pause_mark_ps = port->ll_ops->paused_ps(port, pkt->queue);
     pkt->depth_bytes = (uint32_t)port->q[pkt->queue].ctr[WF_QUEUE_BYTES];
+    if (wf_why_of(port))
+        wf_why_enqueue(wf_why_of(port), port, pkt);
 }
 
 static __attribute__((noinline)) void refuse(struct wf_port *port, struct wf_pkt *pkt)

@@ -34,8 +34,8 @@ static void put(json_t *values, const char *name, json_t *v)
 
 /* ---- JSON ---- */
 
-static const char *const not_results[] = {"schema",   "manifest", "lateness",
-                                          "captures", "weft",     NULL};
+static const char *const not_results[] = {"schema", "manifest", "lateness", "captures",
+                                          "weft",   "why",      NULL};
 /* What tells the entries of a list apart, the first that is there; two words go together. */
 static const char *const ids[][2] = {{"name", NULL},      {"flow", NULL},     {"port", "reason"},
                                      {"cause", "paused"}, {"text", NULL},     {"seed", NULL},

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cap/capture.h"
 #include "cap/series.h"
+#include "cap/why_log.h"
 #include "scen/scen_priv.h"
 
 enum { PATH_MAX_LEN = 96 };
@@ -159,6 +160,7 @@ static const struct section sections[] = {
     {"trace", "trace", &wf_trace_keys,
      "A list; each entry is a set of series in a CSV file with the columns `time_ps`, `object`, "
      "`series` and `value`."},
+    {"why", "why", &wf_why_keys, NULL},
 };
 
 static const char intro[] =

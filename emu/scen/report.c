@@ -322,6 +322,10 @@ static void tail(const struct wf_report *r, FILE *out)
         fprintf(out, "  capture: %s\n", r->files[i]);
     for (size_t i = 0; r->traces && r->traces[i]; i++)
         fprintf(out, "  trace: %s\n", r->traces[i]);
+    if (r->why)
+        fprintf(out, "  why: %s\n", r->why);
+    if (r->why_lost)
+        fprintf(out, "  %" PRIu64 " decisions are missing from it\n", r->why_lost);
     if (r->trace_lost)
         fprintf(out, "  %" PRIu64 " rows are missing from the traces\n", r->trace_lost);
     if (r->capture_lost)

@@ -28,6 +28,8 @@ struct wf_report {
     uint64_t capture_lost;
     const char *const *traces; /* series written, likewise */
     uint64_t trace_lost;
+    const char *why; /* decisions written; may be NULL */
+    uint64_t why_lost;
     /* filled by wf_report_end */
     struct wf_arena arena;
     bool reliable; /* live: p99 lateness within the scenario's bound */

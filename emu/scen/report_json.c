@@ -225,6 +225,8 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "capture_lost_packets", number(r->capture_lost));
     json_object_set_new(j, "traces", names(r->traces));
     json_object_set_new(j, "trace_lost_rows", number(r->trace_lost));
+    if (r->why)
+        json_object_set_new(j, "why", json_string(r->why));
     json_object_set_new(j, "manifest", manifest(r));
     if (r->broken)
         json_object_set_new(j, "invariant", json_string(r->broken_err.msg));

@@ -66,6 +66,7 @@ void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
 void wf_scen_timeline(struct wf_scenario *s);
 void wf_scen_captures(struct wf_scenario *s);
 void wf_scen_traces(struct wf_scenario *s);
+void wf_scen_why(struct wf_scenario *s);
 void wf_scen_check(struct wf_scenario *s);
 void wf_scen_objs(struct wf_scenario *s);
 /* leaf: for each host the end of its link at the switch, 2 x link + end */

@@ -72,7 +72,7 @@ const struct wf_keyset wf_scen_keys = {
 /* Sections that are no options. */
 static const char *const sections[] = {"weft",  "topology", "profile",  "links",    "switches",
                                        "ports", "hosts",    "workload", "timeline", "capture",
-                                       "trace", "expect",   "lab",      NULL};
+                                       "trace", "why",      "expect",   "lab",      NULL};
 
 bool wf_scen_name_ok(const char *name)
 {
@@ -195,6 +195,7 @@ static int load_tree(struct wf_scenario *s)
         wf_scen_timeline(s);
         wf_scen_captures(s);
         wf_scen_traces(s);
+        wf_scen_why(s);
         wf_scen_check(s);
     }
     load_expectations(s);

@@ -52,6 +52,7 @@ struct wf_scenario {
     uint32_t n_captures;
     struct wf_trace_cfg *traces; /* cap/series.h */
     uint32_t n_traces;
+    struct wf_why_cfg *why; /* cap/why_log.h; NULL: no such section */
     struct wf_diags diags;
     struct wf_origins origins;
     struct wf_fill fill;

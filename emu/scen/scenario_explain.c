@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "cap/capture.h"
 #include "cap/series.h"
+#include "cap/why_log.h"
 #include "eth/headroom.h"
 #include "scen/scen_priv.h"
 
@@ -278,6 +279,10 @@ static void explain_lists(const struct wf_scenario *s, FILE *out)
     for (uint32_t i = 0; i < s->n_traces; i++) {
         fprintf(out, "\ntrace, entry %u:\n", i + 1);
         wf_fill_explain(out, &wf_trace_keys, &s->traces[i], &s->origins, "  ");
+    }
+    if (s->why) {
+        fprintf(out, "\nwhy:\n");
+        wf_fill_explain(out, &wf_why_keys, s->why, &s->origins, "  ");
     }
     for (uint32_t i = 0; i < s->n_extras; i++) {
         fprintf(out, "\n%s:\n", s->extra_keys[i]->name);

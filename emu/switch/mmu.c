@@ -3,7 +3,7 @@
  * The buffer: admission, XOFF and XON, release. Accounting is by frame_len per ingress
  * (port, PG) and for the whole switch. Left out: cells, pools, dynamic thresholds, egress pools.
  */
-#include "switch/switch.h"
+#include "switch/why.h"
 
 static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
 {
@@ -56,6 +56,7 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
     enum wf_reason why = refused(sw, v, pg);
     uint64_t *bytes = &pg->ctr[WF_PG_BYTES];
 
+    wf_switch_why_admit(sw, v, pg, why);
     if (why) {
         pg->ctr[WF_PG_DROP_FRAMES]++;
         v->out->q[v->pkt->queue].ctr[WF_QUEUE_DROP_FRAMES] += why == WF_DROP_EGRESS_FULL;
@@ -76,6 +77,7 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
         pg->xoff = true;
         pg->xoff_at_ps = wf_now(v->in);
         blame(pg, v->out, v->pkt->queue);
+        wf_switch_why_xoff(sw, v->in, pg);
         wf_pfc_xoff(v->in, pg->prio);
     }
     return WF_NEXT;
@@ -112,6 +114,7 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
     if (!pg->xoff || pg->ctr[WF_PG_BYTES] > pg->lim.xon)
         return;
     pg->xoff = false;
+    wf_switch_why_xon(sw, pkt->port, pg);
     pg->blame[pg->blamed].paused_ps += wf_now(pkt->port) - pg->xoff_at_ps;
     if (!wants_pause(sw, pkt->port, pg->prio))
         wf_pfc_xon(pkt->port, pg->prio);

@@ -5,7 +5,7 @@
  * admitted). Never for what is not IP, and no drop in a lossless group. A packet that came with CE
  * keeps it: one that was to be marked is counted apart.
  */
-#include "switch/switch.h"
+#include "switch/why.h"
 #include "wire/edit.h"
 
 static const struct wf_queue_cfg *cfg_of(const struct wf_switch *sw, const struct wf_port *out,
@@ -22,11 +22,21 @@ static uint64_t length(const struct wf_switch *sw, const struct wf_port *out, un
     return n ? sw->avg[out->index][queue].scaled >> n : out->q[queue].ctr[WF_QUEUE_BYTES];
 }
 
+static bool decide(struct wf_switch *sw, const struct wf_port *out, struct wf_pkt *pkt)
+{
+    uint64_t bytes = length(sw, out, pkt->queue);
+    struct wf_ecn_draw draw;
+    bool yes = wf_ecn_draw(&cfg_of(sw, out, pkt->queue)->ecn, bytes, &sw->prng, &draw);
+
+    wf_switch_why_mark(sw, out, pkt, bytes, &draw, yes);
+    return yes;
+}
+
 static void mark(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt)
 {
     struct wf_queue *q = &out->q[pkt->queue];
 
-    if (!wf_ecn_decide(&cfg_of(sw, out, pkt->queue)->ecn, length(sw, out, pkt->queue), &sw->prng))
+    if (!decide(sw, out, pkt))
         return;
     if (!wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p)) { /* it is CE already */
         q->ctr[WF_QUEUE_CE_FRAMES]++;
@@ -86,7 +96,7 @@ enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v)
         return WF_NEXT;
     }
     if (!c->ecn.drop || !(pkt->p.flags & WF_P_IP) || sw->pg[v->in->index][pkt->pg].lossless ||
-        !wf_ecn_decide(&c->ecn, length(sw, v->out, pkt->queue), &sw->prng))
+        !decide(sw, v->out, pkt))
         return WF_NEXT;
     v->out->q[pkt->queue].ctr[WF_QUEUE_DROP_FRAMES]++;
     return wf_switch_drop(v, WF_DROP_WRED);
