@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "eth/ets.h"
 
+enum { QUANTUM = 64 }; /* bytes a turn for each unit of weight */
+
+/* What groups and shapers need to know; a port without them has none of it. */
+struct ets_port {
+    struct wf_shaper max;
+    bool grouped;
+    uint8_t in_group[WF_ETS_GROUPS]; /* bit per queue */
+    int32_t deficit[WF_ETS_GROUPS];
+    uint32_t quantum[WF_ETS_GROUPS];
+    uint32_t group_at, at[WF_ETS_GROUPS]; /* places */
+    uint8_t has_min, has_max;             /* bit per queue */
+    struct wf_shaper q_min[WF_QUEUES], q_max[WF_QUEUES];
+};
+
 static struct wf_pkt *head(const struct wf_queue *q)
 {
     return WF_CONTAINER_OF(q->fifo.head, struct wf_pkt, q);
@@ -17,23 +31,23 @@ static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
     return t;
 }
 
-/* One turn of DWRR over the eligible queues: the place moves on when a deficit is used up. */
-static int pick_dwrr(struct wf_port *port, uint32_t eligible)
+static int32_t cost(const struct wf_queue *q)
+{
+    return q->by_frames ? 1 : (int32_t)head(q)->frame_len;
+}
+
+/* One turn over the eligible queues: the place moves on when a deficit is used up. */
+static unsigned find(struct wf_port *port, uint32_t eligible, uint32_t *at)
 {
     for (;;) {
-        unsigned qi = port->sched_at;
-        struct wf_queue *q = &port->q[qi];
+        struct wf_queue *q = &port->q[*at];
 
-        if (eligible & 1u << qi) {
-            uint32_t len = head(q)->frame_len;
-
-            if (q->deficit >= (int32_t)len) {
-                q->deficit -= (int32_t)len;
-                return (int)qi;
-            }
+        if (eligible & 1u << *at) {
+            if (q->deficit >= cost(q))
+                return *at;
             q->deficit += (int32_t)q->quantum;
         }
-        port->sched_at = (qi + 1) % WF_QUEUES;
+        *at = (*at + 1) % WF_QUEUES;
     }
 }
 
@@ -41,23 +55,192 @@ static int ets_pick(struct wf_port *port, uint64_t *when_ps)
 {
     uint64_t now = wf_now(port);
     uint32_t eligible = 0;
+    unsigned qi;
 
-    for (int qi = WF_QUEUES - 1; qi >= 0; qi--) {
+    for (int i = WF_QUEUES - 1; i >= 0; i--) {
         uint64_t t;
 
-        if (!(port->occupied & 1u << qi))
+        if (!(port->occupied & 1u << i))
             continue;
-        t = eligible_ps(port, (unsigned)qi);
+        t = eligible_ps(port, (unsigned)i);
         if (t > now) {
             if (t < *when_ps)
                 *when_ps = t;
             continue;
         }
-        if (port->q[qi].strict)
-            return qi;
-        eligible |= 1u << qi;
+        if (port->q[i].strict)
+            return i;
+        eligible |= 1u << i;
     }
-    return eligible ? pick_dwrr(port, eligible) : -1;
+    if (!eligible)
+        return -1;
+    qi = find(port, eligible, &port->sched_at);
+    port->q[qi].deficit -= cost(&port->q[qi]);
+    return (int)qi;
 }
 
 const struct wf_sched_ops wf_ets_ops = {.pick = ets_pick};
+
+/* Queues that may send now; of the others, in *when_ps, when the first may. */
+static uint32_t eligible_now(struct wf_port *port, const struct ets_port *e, uint64_t *when_ps)
+{
+    uint64_t now = wf_now(port), all = e->max.rate_bps ? wf_shaper_next_ps(&e->max) : 0;
+    uint32_t eligible = 0;
+
+    for (unsigned qi = 0; qi < WF_QUEUES; qi++) {
+        uint64_t t;
+
+        if (!(port->occupied & 1u << qi))
+            continue;
+        t = eligible_ps(port, qi);
+        wf_max_u64(&t, all);
+        if (e->has_max & 1u << qi)
+            wf_max_u64(&t, wf_shaper_next_ps(&e->q_max[qi]));
+        if (t <= now)
+            eligible |= 1u << qi;
+        else if (t < *when_ps)
+            *when_ps = t;
+    }
+    return eligible;
+}
+
+/* The highest of these queues that is below its minimum rate, or -1. */
+static int below_min(const struct ets_port *e, uint32_t eligible, uint64_t now)
+{
+    for (int qi = WF_QUEUES - 1; qi >= 0; qi--)
+        if (e->has_min & eligible & 1u << qi && wf_shaper_next_ps(&e->q_min[qi]) <= now)
+            return qi;
+    return -1;
+}
+
+static int highest_strict(const struct wf_port *port, uint32_t eligible)
+{
+    for (int qi = WF_QUEUES - 1; qi >= 0; qi--)
+        if (eligible & 1u << qi && port->q[qi].strict)
+            return qi;
+    return -1;
+}
+
+/* Groups take turns by their deficits; each offers the queue whose turn it is within it. */
+static unsigned find_grouped(struct wf_port *port, struct ets_port *e, uint32_t eligible)
+{
+    for (;;) {
+        uint32_t g = e->group_at, mine = eligible & e->in_group[g];
+
+        if (mine) {
+            unsigned qi = find(port, mine, &e->at[g]);
+            int32_t len = (int32_t)head(&port->q[qi])->frame_len;
+
+            if (e->deficit[g] >= len) {
+                e->deficit[g] -= len;
+                return qi;
+            }
+            e->deficit[g] += (int32_t)e->quantum[g];
+        }
+        e->group_at = (g + 1) % WF_ETS_GROUPS;
+    }
+}
+
+/* A group without packets saves nothing up: now, or when the one that goes is its last. */
+static void empty_groups(const struct wf_port *port, struct ets_port *e, int sent)
+{
+    uint32_t left = port->occupied;
+
+    if (sent >= 0 && port->q[sent].fifo.count == 1)
+        left &= ~(1u << sent);
+    for (unsigned g = 0; g < WF_ETS_GROUPS; g++)
+        if (!(e->in_group[g] & left))
+            e->deficit[g] = 0;
+}
+
+static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible)
+{
+    uint64_t now = wf_now(port);
+    int qi = below_min(e, eligible, now);
+
+    if (qi >= 0) {
+        wf_shaper_take(&e->q_min[qi], now, head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD);
+        return qi;
+    }
+    qi = highest_strict(port, eligible);
+    if (qi >= 0)
+        return qi;
+    qi =
+        (int)(e->grouped ? find_grouped(port, e, eligible) : find(port, eligible, &port->sched_at));
+    port->q[qi].deficit -= cost(&port->q[qi]);
+    return qi;
+}
+
+static int ets_pick_full(struct wf_port *port, uint64_t *when_ps)
+{
+    struct ets_port *e = port->sched_state;
+    uint64_t now = wf_now(port);
+    uint32_t eligible, wire;
+    int qi;
+
+    if (e->grouped)
+        empty_groups(port, e, -1);
+    eligible = eligible_now(port, e, when_ps);
+    if (!eligible)
+        return -1;
+    qi = choose(port, e, eligible);
+    wire = head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD;
+    if (e->max.rate_bps)
+        wf_shaper_take(&e->max, now, wire);
+    if (e->has_max & 1u << qi)
+        wf_shaper_take(&e->q_max[qi], now, wire);
+    if (e->grouped)
+        empty_groups(port, e, qi);
+    return qi;
+}
+
+static const struct wf_sched_ops full_ops = {.pick = ets_pick_full};
+
+/* Whether strict priorities and weights of one group are all that there is. */
+static bool simple(const struct wf_ets_cfg *cfg)
+{
+    bool same = !cfg->max.rate_bps;
+
+    for (unsigned i = 0; i < WF_QUEUES; i++) {
+        const struct wf_ets_queue_cfg *q = &cfg->queue[i];
+
+        same = same && q->group == cfg->queue[0].group && !q->min.rate_bps && !q->max.rate_bps;
+    }
+    return same;
+}
+
+static void attach_queue(struct ets_port *e, unsigned qi, const struct wf_ets_queue_cfg *q)
+{
+    if (!q->strict)
+        e->in_group[q->group] |= (uint8_t)(1u << qi);
+    e->has_min |= (uint8_t)(!!q->min.rate_bps << qi);
+    e->has_max |= (uint8_t)(!!q->max.rate_bps << qi);
+    wf_shaper_init(&e->q_min[qi], &q->min);
+    wf_shaper_init(&e->q_max[qi], &q->max);
+}
+
+void wf_ets_attach(struct wf_port *port, const struct wf_ets_cfg *cfg, struct wf_arena *arena)
+{
+    struct ets_port *e;
+
+    port->sched = &wf_ets_ops;
+    for (unsigned i = 0; i < WF_QUEUES; i++) {
+        const struct wf_ets_queue_cfg *q = &cfg->queue[i];
+
+        port->q[i].strict = q->strict;
+        port->q[i].by_frames = q->by_frames;
+        port->q[i].quantum = q->by_frames ? q->weight : q->weight * QUANTUM;
+    }
+    if (simple(cfg))
+        return;
+    port->sched = &full_ops;
+    port->sched_state = e = WF_ARENA_NEW(arena, struct ets_port);
+    port->ask_sched = true;
+    wf_shaper_init(&e->max, &cfg->max);
+    for (unsigned g = 0; g < WF_ETS_GROUPS; g++)
+        e->quantum[g] = cfg->group_weight[g] * QUANTUM;
+    for (unsigned i = 0; i < WF_QUEUES; i++) {
+        attach_queue(e, i, &cfg->queue[i]);
+        e->grouped |= cfg->queue[i].group != cfg->queue[0].group;
+    }
+}

@@ -186,7 +186,7 @@ static int choose(struct wf_port *port, uint64_t now, uint64_t *when_ps)
     const struct wf_pkt *pkt = wf_queue_head(&port->q[qi]);
     uint64_t t = pkt->ready_ps;
 
-    if (occupied & (occupied - 1))
+    if (occupied & (occupied - 1) || port->ask_sched)
         return port->sched->pick(port, when_ps);
     if (port->held & occupied)
         wf_max_u64(&t, port->ll_ops->may_send(port, qi, pkt->frame_len));
@@ -359,13 +359,15 @@ static void flush(struct wf_port *port)
 
     while ((n = wf_fifo_pop(&port->control)))
         wf_pkt_drop(port, WF_CONTAINER_OF(n, struct wf_pkt, q), WF_DROP_LINK_DOWN);
-    for (unsigned qi = 0; qi < WF_QUEUES; qi++)
+    for (unsigned qi = 0; qi < WF_QUEUES; qi++) {
+        port->q[qi].deficit = 0;
         while ((n = wf_fifo_pop(&port->q[qi].fifo))) {
             struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
 
             port->q[qi].ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
             wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         }
+    }
     port->occupied = 0;
 }
 

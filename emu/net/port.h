@@ -6,8 +6,9 @@
  * the transmitter may start the next one.
  *
  * A queue that is alone in holding packets is served here; the scheduler is asked when there is a
- * choice. An arrival runs at the last bit at a store-and-forward node and at hosts, and at the end
- * of the headers at a cut-through node; MAC control frames always at the last bit.
+ * choice, or when it shapes. An arrival runs at the last bit at a store-and-forward node and at
+ * hosts, and at the end of the headers at a cut-through node; MAC control frames always at the last
+ * bit.
  */
 #ifndef WEFT_NET_PORT_H
 #define WEFT_NET_PORT_H
@@ -31,9 +32,9 @@ struct wf_port;
 struct wf_queue {
     struct wf_fifo fifo;
     uint64_t ctr[WF_QUEUE_CTRS];
-    uint32_t quantum; /* DWRR: bytes a round, when not strict */
     int32_t deficit;
-    bool strict;
+    uint32_t quantum : 30, /* what a turn adds to the deficit, when not strict: bytes, or frames */
+        by_frames : 1, strict : 1;
 } __attribute__((aligned(32)));
 
 /* What the link layer says of a class of traffic (Ethernet: a queue; InfiniBand: a VL). */
@@ -56,7 +57,7 @@ struct wf_ll_ops {
     void (*link_known)(struct wf_port *port);
 };
 
-/* Of several queues that hold packets, the one whose head goes next (ready, allowed), or -1 and in
+/* Of the queues that hold packets, the one whose head goes next (ready, allowed), or -1 and in
  * *when_ps the earliest time at which that may change. Bookkeeping of a choice is done in it. */
 struct wf_sched_ops {
     int (*pick)(struct wf_port *port, uint64_t *when_ps);
@@ -137,6 +138,7 @@ struct wf_port {
     bool far;         /* the peer's node is another lcore's */
     bool tells_ll;    /* the link layer wants to hear what is sent */
     uint8_t held;     /* bit per class that the link layer may be holding back */
+    bool ask_sched;   /* the scheduler has a say even when one queue alone holds packets */
 
     uint64_t ctr[WF_PORT_CTRS];
 
@@ -148,6 +150,7 @@ struct wf_port {
     const struct wf_ll_ops *ll_ops;
     void *ll;
     const struct wf_sched_ops *sched;
+    void *sched_state; /* the scheduler's own */
     uint32_t sched_at; /* DWRR's place */
     struct wf_fault *faults;
     struct wf_prng prng;       /* what the link does to the frames that it sends */

@@ -33,13 +33,26 @@ static const struct wf_keyset pg_keys = {
     .size = sizeof(struct wf_pg_cfg),
 };
 
-static const char *const sched_names[] = {"dwrr", "strict", NULL};
+static const char *const sched_names[] = {"dwrr", "strict", "wrr", NULL};
 static const char *const mark_names[] = {"dequeue", "enqueue", NULL};
 
 static const struct wf_key queue_rows[] = {
     {"sched", WF_KEY_ENUM, QUEUE(sched), "dwrr", .names = sched_names,
-     .doc = "Strict queues go before all others, the highest first."},
-    {"weight", WF_KEY_UINT, QUEUE(weight), "10", 1, 1000, .doc = "Share among the DWRR queues."},
+     .doc = "Strict queues go before all others, the highest first; dwrr shares by bytes, wrr by "
+            "frames."},
+    {"weight", WF_KEY_UINT, QUEUE(weight), "10", 1, 1000,
+     .doc = "Share among the queues of its group; wrr: frames a turn."},
+    {"group", WF_KEY_UINT, QUEUE(group), "0", 0, WF_ETS_GROUPS - 1,
+     .doc = "Group of queues that shares a part of the link (802.1Qaz: bandwidth group)."},
+    {"min_rate", WF_KEY_RATE, QUEUE(min.rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
+     .doc = "Below this rate the queue goes before all others, in bits on the wire (SONiC: cir); "
+            "0: none."},
+    {"min_burst", WF_KEY_BYTES, QUEUE(min.burst_bytes), "0", 0, BYTES_MAX,
+     .doc = "What may go beyond min_rate at once (SONiC: cbs)."},
+    {"max_rate", WF_KEY_RATE, QUEUE(max.rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
+     .doc = "Most that the queue sends, in bits on the wire (SONiC: pir); 0: no limit."},
+    {"max_burst", WF_KEY_BYTES, QUEUE(max.burst_bytes), "0", 0, BYTES_MAX,
+     .doc = "What may go beyond max_rate at once (SONiC: pbs); 0 spaces frames evenly."},
     {"ecn", WF_KEY_BOOL, QUEUE(ecn.enable), "false", .doc = "Mark CE between kmin and kmax."},
     {"kmin", WF_KEY_BYTES, QUEUE(ecn.kmin_bytes), "150kB", 0, BYTES_MAX,
      .doc = "No packet is marked while the queue is shorter.", .source = "Cumulus RoCE default"},
@@ -68,6 +81,19 @@ static const struct wf_keyset queue_keys = {
     .size = sizeof(struct wf_queue_cfg),
 };
 
+static const struct wf_key group_rows[] = {
+    {"weight", WF_KEY_UINT, offsetof(struct wf_sched_group_cfg, weight), "10", 1, 1000,
+     .doc = "Share of the link among the groups, by bytes."},
+};
+
+static const struct wf_keyset group_keys = {
+    .name = "group",
+    .doc = "A group of egress queues.",
+    .keys = group_rows,
+    .n_keys = COUNT(group_rows),
+    .size = sizeof(struct wf_sched_group_cfg),
+};
+
 static const char *const trust_names[] = {"dscp", "pcp", NULL};
 
 static const struct wf_key port_rows[] = {
@@ -85,12 +111,17 @@ static const struct wf_key port_rows[] = {
      .doc = "Whom a full group pauses (SONiC: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, inverted)."},
     {"pfc_priority_to_queue", WF_KEY_MAP, PORT(pfc_priority_to_queue), "p: p", .max = 7, .count = 8,
      .doc = "What a received pause stops (SONiC: MAP_PFC_PRIORITY_TO_QUEUE)."},
+    {"max_rate", WF_KEY_RATE, PORT(max.rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
+     .doc = "Most that the port sends, in bits on the wire; 0: the link's rate. Pauses pass."},
+    {"max_burst", WF_KEY_BYTES, PORT(max.burst_bytes), "0", 0, BYTES_MAX,
+     .doc = "What may go beyond max_rate at once; 0 spaces frames evenly."},
 };
 
 static const struct wf_key_sub port_subs[] = {
     {"pfc", &wf_pfc_keys, PORT(pfc), 0, "Priority flow control."},
     {"pg", &pg_keys, PORT(pg), WF_PGS, "Ingress priority groups 0 to 7."},
     {"queue", &queue_keys, PORT(queue), WF_QUEUES, "Egress queues 0 to 7."},
+    {"group", &group_keys, PORT(group), WF_ETS_GROUPS, "Groups of egress queues 0 to 7."},
 };
 
 const struct wf_keyset wf_switch_port_keys = {

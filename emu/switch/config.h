@@ -8,12 +8,13 @@
 #define WEFT_SWITCH_CONFIG_H
 
 #include "eth/ecn.h"
+#include "eth/ets.h"
 #include "eth/pfc.h"
 #include "switch/lb_config.h"
 
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
-enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT };
+enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT, WF_SCHED_WRR };
 enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
 enum wf_mark_at { WF_MARK_DEQUEUE, WF_MARK_ENQUEUE };
 
@@ -27,10 +28,17 @@ struct wf_pg_cfg {
 
 struct wf_queue_cfg {
     int sched;       /* enum wf_queue_sched */
-    uint32_t weight; /* DWRR */
+    uint32_t weight; /* DWRR: of bytes; WRR: frames a turn */
+    uint32_t group;
+    struct wf_shaper_cfg min, max;
     struct wf_ecn_cfg ecn;
     int mark_at;          /* enum wf_mark_at */
     uint64_t limit_bytes; /* lossy packets beyond are dropped */
+};
+
+/* Queues that share a part of the link. */
+struct wf_sched_group_cfg {
+    uint32_t weight;
 };
 
 /* What each port has of its own. */
@@ -45,6 +53,8 @@ struct wf_switch_port_cfg {
     struct wf_pfc_cfg pfc;
     struct wf_pg_cfg pg[WF_PGS];
     struct wf_queue_cfg queue[WF_QUEUES];
+    struct wf_sched_group_cfg group[WF_ETS_GROUPS];
+    struct wf_shaper_cfg max;
 };
 
 struct wf_switch_cfg {

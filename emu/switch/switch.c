@@ -6,16 +6,34 @@
 #include "eth/ets.h"
 #include "switch/lb.h"
 
+static void attach_sched(struct wf_port *port, const struct wf_switch_port_cfg *c,
+                         struct wf_arena *arena)
+{
+    struct wf_ets_cfg ets = {.max = c->max};
+
+    for (unsigned i = 0; i < WF_QUEUES; i++) {
+        const struct wf_queue_cfg *q = &c->queue[i];
+
+        ets.queue[i] = (struct wf_ets_queue_cfg){
+            .strict = q->sched == WF_SCHED_STRICT,
+            .by_frames = q->sched == WF_SCHED_WRR,
+            .weight = q->weight,
+            .group = q->group,
+            .min = q->min,
+            .max = q->max,
+        };
+    }
+    for (unsigned g = 0; g < WF_ETS_GROUPS; g++)
+        ets.group_weight[g] = c->group[g].weight;
+    wf_ets_attach(port, &ets, arena);
+}
+
 static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_arena *arena)
 {
     const struct wf_switch_port_cfg *c = wf_switch_class(sw, port)->cfg;
 
-    port->sched = &wf_ets_ops;
+    attach_sched(port, c, arena);
     wf_pfc_attach(port, &c->pfc, c->pfc_priority_to_queue, arena);
-    for (unsigned i = 0; i < WF_QUEUES; i++) {
-        port->q[i].strict = c->queue[i].sched == WF_SCHED_STRICT;
-        port->q[i].quantum = c->queue[i].weight * 64;
-    }
     for (unsigned i = 0; i < WF_PGS; i++) {
         struct wf_pg *pg = &sw->pg[port->index][i];
 

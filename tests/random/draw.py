@@ -213,13 +213,27 @@ def draw_group(w):
     return pg
 
 
+def draw_limit(w):
+    """A shaper's rate: not so slow that the run gets long."""
+    return w.d.log(max(w.rate // 20, 1000), w.rate)
+
+
 def draw_queue(w):
     d = w.d
     q = {}
     if d.one_in(3):
         q["sched"] = "strict"
+    elif d.one_in(4):
+        q["sched"] = "wrr"
     if d.one_in(2):
         q["weight"] = d.pick([1, 1000, d.between(1, 1000)])
+    if d.one_in(3):
+        q["group"] = d.below(8)
+    for key in ("max", "min"):
+        if d.one_in(8):
+            q[key + "_rate"] = rate_of(draw_limit(w))
+            if d.one_in(2):
+                q[key + "_burst"] = bytes_of(d.log(1, 100000))
     if d.one_in(2):
         q["ecn"] = "true"
         kmin = d.pick([0, d.log(1, 200000)])
@@ -274,6 +288,11 @@ def draw_switches(w):
             sw["pg"][d.below(8)] = {"lossless": "false"}
     elif w.ring:
         sw["pg"] = {"*": {"limit": bytes_of(d.log(3000, 300000))}}
+    if d.one_in(8):
+        sw["max_rate"] = rate_of(draw_limit(w))
+        if d.one_in(2):
+            sw["max_burst"] = bytes_of(d.log(1, 100000))
+    sw["group"] = {d.below(8): {"weight": d.between(1, 1000)}}
     sw["queue"] = {"*": draw_queue(w), d.below(8): draw_queue(w)}
     switches = {"*": sw}
     if w.switches and d.one_in(2):

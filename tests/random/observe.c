@@ -207,6 +207,8 @@ static void transmitter(struct ob_port *p, const struct wf_pkt *pkt)
         if (!n || p->cfg->queue[q].sched != WF_SCHED_STRICT || q == pkt->queue ||
             (strict && q < pkt->queue))
             continue;
+        if (p->cfg->queue[pkt->queue].min.rate_bps || ob_sched_free_ps(p, q) > ob->now_ps)
+            continue;
         if (WF_CONTAINER_OF(n, struct wf_pkt, q)->ready_ps <= ob->now_ps &&
             ob_pause_free_ps(p, q, ob->now_ps) == ob->now_ps)
             ob_fail(ob, "strict_waits", "%s sends from queue %u while strict queue %u waits",
@@ -221,6 +223,8 @@ static void on_tx(struct ob_port *p, const struct wf_pkt *pkt)
 
     ob->stats.frames++;
     transmitter(p, pkt);
+    if (p->sw && !(pkt->p.flags & WF_P_MAC_CONTROL))
+        ob_sched_sent(p, pkt);
     p->sent++;
     p->end_ps =
         ob->now_ps + ob_span_ps(p->port->link->cfg.rate_bps, pkt->frame_len + WF_WIRE_OVERHEAD);
@@ -337,6 +341,7 @@ static uint64_t could_send_ps(const struct ob_port *p)
         if (!n)
             continue;
         ready = WF_CONTAINER_OF(n, struct wf_pkt, q)->ready_ps;
+        wf_max_u64(&ready, ob_sched_free_ps(p, q));
         t = ob_pause_free_ps(p, q, ready > from ? ready : from);
         best = t < best ? t : best;
     }

@@ -38,6 +38,12 @@ struct ob_hold {
     uint64_t from_ps, until_ps;
 };
 
+/* Bits times 1e12 that a shaper is owed, at a time. */
+struct ob_level {
+    unsigned __int128 level;
+    uint64_t at_ps;
+};
+
 struct ob_group {
     uint64_t bytes;
     bool xoff;
@@ -72,6 +78,7 @@ struct ob_port {
     /* egress queues of a switch: average length, and when the last packet left */
     double average[WF_QUEUES];
     uint64_t empty_ps[WF_QUEUES];
+    struct ob_level shaped, q_shaped[WF_QUEUES];
 };
 
 struct ob_flow {
@@ -141,6 +148,11 @@ void ob_switch_check(struct ob_port *p);
 /* Priorities of the peer that the groups of this port want stopped. */
 uint8_t ob_switch_wants(const struct ob_port *p);
 uint32_t ob_frame_max(const struct wf_link_cfg *link);
+
+/* observe_sched.c */
+void ob_sched_sent(struct ob_port *p, const struct wf_pkt *pkt);
+/* From when on no shaper holds the queue. */
+uint64_t ob_sched_free_ps(const struct ob_port *p, unsigned queue);
 
 /* observe_flow.c */
 void ob_flow_sent(struct ob_port *p, const struct wf_pkt *pkt, struct ob_frame *fr);
