@@ -31,6 +31,8 @@ static const char usage[] =
     "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
     "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
     "  faults, links\n"
+    "  lldp        neighbours of switch ports, with lldp: on\n"
+    "  dcbx        their ETS, PFC and application priorities against the ports' own\n"
     "or, in SONiC's words and columns, of all ports of switches,\n"
     "  interfaces counters\n"
     "  pfc counters\n"

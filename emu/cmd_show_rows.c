@@ -103,7 +103,42 @@ static const struct view views[] = {
       {"rate_bps", "rate"},
       {"delay_ps", "delay"},
       {"mtu_bytes", "mtu"}}},
+    {"lldp",
+     {{"name", "port"},
+      {"system", "neighbour"},
+      {"chassis", "chassis"},
+      {"port", "its port"},
+      {"ttl_s", "ttl (s)"},
+      {"heard_ps", "heard at"},
+      {"tx_frames", "sent"},
+      {"rx_frames", "received"},
+      {"rx_error_frames", "malformed"},
+      {"ageout_events", "aged"}}},
+    {"dcbx",
+     {{"name", "port"},
+      {"peer", "peer"},
+      {"own_pfc", "own pfc"},
+      {"peer_pfc", "peer's pfc"},
+      {"operational_pfc", "operational"},
+      {"own_roce", "own roce"},
+      {"peer_roce", "peer's roce"},
+      {"why", "malformed"},
+      {"differs", "differs"}}},
 };
+
+static bool is_text(const char *key)
+{
+    static const char *const text[] = {"name",     "peer",      "reason",   "meaning",
+                                       "type",     "where",     "mac",      "action",
+                                       "class",    "up",        "system",   "chassis",
+                                       "port",     "own_pfc",   "peer_pfc", "operational_pfc",
+                                       "own_roce", "peer_roce", "why",      "differs"};
+
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+        if (!strcmp(key, text[i]))
+            return true;
+    return false;
+}
 
 /* A value for people: times and rates with units, counts to the last digit. */
 static const char *cell(const json_t *row, const char *key, char *buf, size_t len)
@@ -116,24 +151,13 @@ static const char *cell(const json_t *row, const char *key, char *buf, size_t le
     if (json_is_string(v))
         return json_string_value(v);
     if (!json_is_integer(v))
-        return "0"; /* small objects leave out what is zero */
+        return is_text(key) ? "-" : "0"; /* small objects leave out what is zero */
     if (n > 3 && !strcmp(key + n - 3, "_ps"))
         return wf_time_short((uint64_t)json_integer_value(v), buf, len);
     if (n > 4 && !strcmp(key + n - 4, "_bps"))
         return wf_rate_short((uint64_t)json_integer_value(v), buf, len);
     snprintf(buf, len, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
     return buf;
-}
-
-static bool is_text(const char *key)
-{
-    static const char *const text[] = {"name",  "peer", "reason", "meaning", "type",
-                                       "where", "mac",  "action", "class",   "up"};
-
-    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-        if (!strcmp(key, text[i]))
-            return true;
-    return false;
 }
 
 static void print_table(const struct view *v, const json_t *rows)
@@ -193,9 +217,9 @@ void wf_show_print_status(const json_t *m)
 /* Which list of a result holds the rows of a view. */
 static const struct {
     const char *view, *list;
-} lists[] = {{"ports", "ports"},          {"flows", "flows"},   {"drops", "drops"},
-             {"edges", "hosts"},          {"queues", "queues"}, {"groups", "priority_groups"},
-             {"priorities", "priorities"}};
+} lists[] = {{"ports", "ports"},           {"flows", "flows"},   {"drops", "drops"},
+             {"edges", "hosts"},           {"queues", "queues"}, {"groups", "priority_groups"},
+             {"priorities", "priorities"}, {"lldp", "lldp"},     {"dcbx", "dcbx"}};
 
 json_t *wf_show_load(const char *path, struct wf_err *err)
 {
@@ -234,15 +258,18 @@ json_t *wf_show_of_result(const json_t *result, const char *what, const char *at
 {
     const char *names[sizeof(lists) / sizeof(lists[0])];
     const json_t *all = NULL;
+    bool known = false;
     json_t *rows, *r;
     size_t i;
 
     for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         names[i] = lists[i].view;
-        if (!strcmp(what, lists[i].view))
+        if (!strcmp(what, lists[i].view)) {
             all = json_object_get(result, lists[i].list);
+            known = all || !strcmp(what, "lldp") || !strcmp(what, "dcbx"); /* there when on */
+        }
     }
-    if (!all) {
+    if (!known) {
         wf_ctl_not_one_of("view of a finished run", what, names, i, err);
         return NULL;
     }

@@ -8,10 +8,11 @@
 
 #include "ctl/commands.h"
 #include "ctl/names.h"
+#include "scen/discovery.h"
 #include "scen/match.h"
 
-const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",  "edges", "queues",
-                                    "groups", "priorities", "faults", "links", NULL};
+const char *const wf_ctl_views[] = {"ports",      "flows", "drops", "edges",  "queues", "groups",
+                                    "priorities", "lldp",  "dcbx",  "faults", "links",  NULL};
 
 struct view {
     struct wf_fabric *f;
@@ -143,6 +144,22 @@ static void add_links(struct view *v)
     }
 }
 
+/* What has no counters of the tables. */
+static void add_other(struct view *v, const char *what)
+{
+    json_t *more = NULL;
+
+    if (!strcmp(what, "faults"))
+        add_faults(v);
+    else if (!strcmp(what, "links"))
+        add_links(v);
+    else
+        more =
+            !strcmp(what, "lldp") ? wf_discovery_lldp(v->f, v->at) : wf_discovery_dcbx(v->f, v->at);
+    json_array_extend(v->rows, more);
+    json_decref(more);
+}
+
 static void add_table(struct view *v, const struct wf_ctr_table *table, bool zeros)
 {
     if (table == &wf_ctrs_port)
@@ -193,7 +210,9 @@ json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struc
                   {"groups", &wf_ctrs_pg, false},
                   {"priorities", &wf_ctrs_prio, false},
                   {"faults", NULL, false},
-                  {"links", NULL, false}};
+                  {"links", NULL, false},
+                  {"lldp", NULL, false},
+                  {"dcbx", NULL, false}};
     struct view v = {.f = f, .at = at, .rows = json_array()};
     size_t i = 0;
 
@@ -207,10 +226,8 @@ json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struc
     wf_fabric_settle(f);
     if (tables[i].table)
         add_table(&v, tables[i].table, tables[i].zeros);
-    else if (!strcmp(what, "faults"))
-        add_faults(&v);
     else
-        add_links(&v);
+        add_other(&v, what);
     if (!at || json_array_size(v.rows) || exists(&v, what, tables[i].table, err))
         return v.rows;
     json_decref(v.rows);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/discovery.h"
 #include "fabric/fabric.h"
 #include "fabric/ideal.h"
 #include "fabric/partition.h"
@@ -225,7 +226,7 @@ static int make_pools(struct wf_fabric *f, const struct wf_fabric_opts *opts, st
 {
     static atomic_uint serial; /* names of pools are the process's */
     char name[24];
-    unsigned hdr = wf_pool_hdr(f->desc, opts), full = wf_pool_full(opts);
+    unsigned hdr = wf_pool_hdr(f->desc, opts), full = wf_pool_full(f->desc, opts);
 
     snprintf(name, sizeof(name), "wf%u", atomic_fetch_add(&serial, 1));
     if (!wf_net_pools(&f->nets[0], name, hdr, full)) {
@@ -264,8 +265,8 @@ static void make_lcores(struct wf_fabric *f, const struct wf_fabric_opts *opts,
 static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, struct wf_err *err)
 {
     const struct wf_desc *d = f->desc;
-    size_t n = (size_t)wf_pool_hdr(d, opts) + wf_pool_full(opts) + 6ul * d->n_links +
-               3ul * d->n_flows + d->n_steps + EVENTS_MORE;
+    size_t n = (size_t)wf_pool_hdr(d, opts) + wf_pool_full(d, opts) + 6ul * d->n_links +
+               3ul * d->n_flows + d->n_steps + 2ul * wf_discovery_agents(d) + EVENTS_MORE;
 
     for (uint32_t i = 0; i < f->n_lcs; i++) {
         if (wf_wheel_reserve(&f->lcs[i].wheel, n))
@@ -338,6 +339,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
         f->nodes[i]->ops->ready(f->nodes[i], &f->arena);
     for (uint32_t i = 0; i < d->n_links; i++)
         wf_link_tell(&f->links[i]);
+    wf_discovery_start(f);
     for (uint32_t i = 0; i < d->n_flows; i++)
         wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
                          (struct wf_host *)wf_fabric_host(f, d->flows[i].to), d->flows[i].name,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "fabric/discovery.h"
 #include "host/host.h"
 
 enum {
@@ -109,12 +110,12 @@ unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
     return n < 1u << 26 ? (unsigned)n : 1u << 26;
 }
 
-unsigned wf_pool_full(const struct wf_fabric_opts *opts)
+unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
-    return opts->full_frames + FULL_FRAMES_MIN;
+    return opts->full_frames + FULL_FRAMES_MIN + wf_discovery_frames(d);
 }
 
 uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
-    return wf_net_pools_bytes(wf_pool_hdr(d, opts), wf_pool_full(opts));
+    return wf_net_pools_bytes(wf_pool_hdr(d, opts), wf_pool_full(d, opts));
 }

@@ -11,7 +11,7 @@
 /* Header packets: data of flows, and control frames. */
 unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts);
 /* Whole frames. */
-unsigned wf_pool_full(const struct wf_fabric_opts *opts);
+unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts);
 /* The highest rate that each link is foreseen to have; the caller frees it. NULL: no memory. */
 uint64_t *wf_pool_rates(const struct wf_desc *d);
 

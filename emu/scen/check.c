@@ -393,6 +393,7 @@ void wf_scen_check(struct wf_scenario *s)
         check_gateway(s, i, &s->desc.switches[wf_scen_leaf(s, leaf[i])].cfg);
     }
     check_flows(s, leaf);
+    wf_scen_check_discovery(s);
 }
 
 int wf_scenario_check_mode(struct wf_scenario *s, bool live)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "scen/discovery.h"
 
 enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24, EDGE_ROWS = 32, PATH_MAX_PORTS = 64 };
 
@@ -354,6 +355,7 @@ void wf_report_text(struct wf_report *r, FILE *out)
         ports(r, out);
         drops(r, out);
         pauses(r, out);
+        wf_discovery_text(r->f, out);
     }
     expectations(r, out);
     tail(r, out);

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "host/host.h"
+#include "scen/discovery.h"
 #include "scen/manifest.h"
 #include "scen/report.h"
 
@@ -219,6 +220,10 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "priority_groups", holders(r, &wf_ctrs_pg, false));
     json_object_set_new(j, "drops", drops(r));
     json_object_set_new(j, "pauses", pauses(r));
+    if (r->f->lldp.n) {
+        json_object_set_new(j, "lldp", wf_discovery_lldp(r->f, NULL));
+        json_object_set_new(j, "dcbx", wf_discovery_dcbx(r->f, NULL));
+    }
     json_object_set_new(j, "expectations", expectations(&r->scen->expects));
     json_object_set_new(j, "lateness", lateness(r));
     json_object_set_new(j, "captures", names(r->files));

@@ -78,6 +78,8 @@ static inline uint32_t wf_scen_leaf(const struct wf_scenario *s, uint32_t end)
 }
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
 void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf);
+/* check_discovery.c */
+void wf_scen_check_discovery(struct wf_scenario *s);
 void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
                             const struct wf_desc_flow *f, const struct wf_switch_port_cfg *leaf);
 

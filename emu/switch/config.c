@@ -122,6 +122,8 @@ static const struct wf_key_sub port_subs[] = {
     {"pg", &pg_keys, PORT(pg), WF_PGS, "Ingress priority groups 0 to 7."},
     {"queue", &queue_keys, PORT(queue), WF_QUEUES, "Egress queues 0 to 7."},
     {"group", &group_keys, PORT(group), WF_ETS_GROUPS, "Groups of egress queues 0 to 7."},
+    {"lldp", &wf_lldp_keys, PORT(lldp), 0, "Link layer discovery."},
+    {"dcbx", &wf_dcbx_keys, PORT(dcbx), 0, "Data centre bridging exchange."},
 };
 
 const struct wf_keyset wf_switch_port_keys = {

@@ -7,6 +7,7 @@
 #ifndef WEFT_SWITCH_CONFIG_H
 #define WEFT_SWITCH_CONFIG_H
 
+#include "eth/dcb.h"
 #include "eth/ecn.h"
 #include "eth/ets.h"
 #include "eth/pfc.h"
@@ -55,6 +56,8 @@ struct wf_switch_port_cfg {
     struct wf_queue_cfg queue[WF_QUEUES];
     struct wf_sched_group_cfg group[WF_ETS_GROUPS];
     struct wf_shaper_cfg max;
+    struct wf_lldp_cfg lldp;
+    struct wf_dcbx_cfg dcbx;
 };
 
 struct wf_switch_cfg {

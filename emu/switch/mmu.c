@@ -97,6 +97,8 @@ void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)
 {
     struct wf_switch *sw = (struct wf_switch *)node;
 
+    if (sw->mgmt)
+        sw->mgmt->link_changed(sw, port, up);
     for (unsigned prio = 0; prio < WF_PRIOS && up; prio++)
         if (wants_pause(sw, port, (uint8_t)prio))
             wf_pfc_xoff(port, prio);

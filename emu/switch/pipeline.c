@@ -16,8 +16,11 @@ static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
         return wf_switch_drop(v, WF_DROP_MALFORMED);
     if (!memcmp(b, b + 6, 6))
         return wf_switch_drop(v, WF_DROP_OWN_SOURCE);
-    if (v->pkt->p.flags & WF_P_RESERVED_MAC)
+    if (v->pkt->p.flags & WF_P_RESERVED_MAC) {
+        if (sw->mgmt && sw->mgmt->rx(sw, v->in, v->pkt))
+            return WF_DONE;
         return wf_switch_drop(v, WF_DROP_RESERVED_MAC);
+    }
     return WF_NEXT;
 }
 

@@ -54,6 +54,15 @@ struct wf_fdb_entry {
     bool used;
 };
 
+struct wf_switch;
+
+/* What manages a switch's ports, above it in the house. */
+struct wf_switch_mgmt_ops {
+    /* A frame to a reserved address. True: it was for us, and is ended. */
+    bool (*rx)(struct wf_switch *sw, struct wf_port *in, struct wf_pkt *pkt);
+    void (*link_changed)(struct wf_switch *sw, struct wf_port *port, bool up);
+};
+
 struct wf_switch {
     struct wf_node node; /* first */
     uint32_t sw;         /* index in the graph */
@@ -68,8 +77,10 @@ struct wf_switch {
     struct wf_port_class class;                 /* of cfg.port */
     struct wf_port_class **class_of;            /* [port]; NULL: all ports have `class` */
     struct wf_prng prng;
-    struct wf_ecn_avg (*avg)[WF_QUEUES]; /* [port][queue], when there are averages */
-    struct wf_fdb_entry *fdb;            /* forwarding l2 only */
+    struct wf_ecn_avg (*avg)[WF_QUEUES];   /* [port][queue], when there are averages */
+    struct wf_fdb_entry *fdb;              /* forwarding l2 only */
+    const struct wf_switch_mgmt_ops *mgmt; /* NULL: none */
+    void **mgmt_ports;                     /* its own, [port] */
 };
 
 extern const struct wf_node_ops wf_switch_ops;

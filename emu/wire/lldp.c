@@ -91,7 +91,7 @@ static const char *get_id(struct wf_rd *b, uint8_t *subtype, struct wf_lldp_text
 }
 
 /* One of the three that begin an LLDPDU. */
-static const char *get_mandatory(struct wf_lldp *h, uint8_t type, struct wf_rd *b)
+static const char *get_mandatory(struct wf_lldp_pdu *h, uint8_t type, struct wf_rd *b)
 {
     if (type != h->n_tlvs)
         return "does not begin with chassis, port and time to live";
@@ -112,7 +112,7 @@ static const char *get_text(struct wf_lldp_text *text, struct wf_rd *b)
     return NULL;
 }
 
-static const char *get_optional(struct wf_lldp *h, uint8_t type, struct wf_rd *b)
+static const char *get_optional(struct wf_lldp_pdu *h, uint8_t type, struct wf_rd *b)
 {
     switch (type) {
     case WF_LLDP_CHASSIS:
@@ -137,12 +137,12 @@ static const char *get_optional(struct wf_lldp *h, uint8_t type, struct wf_rd *b
     }
 }
 
-int wf_lldp_get(struct wf_rd r, struct wf_lldp *h)
+int wf_lldp_get(struct wf_rd r, struct wf_lldp_pdu *h)
 {
     struct wf_lldp_tlv tlv;
     struct wf_rd body;
 
-    *h = (struct wf_lldp){0};
+    *h = (struct wf_lldp_pdu){0};
     while (!h->why && wf_lldp_next(&r, &tlv, &body)) {
         h->n_tlvs++;
         h->why = h->n_tlvs <= WF_LLDP_TTL ? get_mandatory(h, tlv.type, &body)

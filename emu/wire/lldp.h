@@ -59,7 +59,7 @@ struct wf_lldp_text {
     uint16_t len;
 };
 
-struct wf_lldp {
+struct wf_lldp_pdu {
     uint8_t chassis_subtype, port_subtype;
     struct wf_lldp_text chassis, port, port_description, system_name, system_description;
     uint16_t ttl_s; /* 0: the sender leaves */
@@ -81,7 +81,7 @@ void wf_lldp_caps_put(struct wf_wr *w, const struct wf_lldp_caps *h);
 bool wf_lldp_next(struct wf_rd *r, struct wf_lldp_tlv *tlv, struct wf_rd *body);
 /* A whole LLDPDU, from behind the EtherType; padding behind its end is nobody's. 0, or -EBADMSG and
  * h->why; h then has what was found until there. */
-int wf_lldp_get(struct wf_rd r, struct wf_lldp *h);
+int wf_lldp_get(struct wf_rd r, struct wf_lldp_pdu *h);
 /* The LLDPDU of a frame with WF_P_LLDP. */
 struct wf_rd wf_lldp_of(const uint8_t *frame, uint32_t caplen, const struct wf_parsed *p);
 

@@ -135,7 +135,7 @@ static void say_lldp(struct text *t)
 {
     struct wf_rd pdu = wf_lldp_of(t->frame, t->caplen, &t->p);
     struct wf_dcbx dcbx;
-    struct wf_lldp h;
+    struct wf_lldp_pdu h;
     char s[600], name[64];
 
     say(t, "LLDP");

@@ -8,12 +8,12 @@
 #include "fuzz.h"
 
 /* The IEEE half of what was read, written again. */
-static void check_again(const struct wf_lldp *h, const struct wf_dcbx *d)
+static void check_again(const struct wf_lldp_pdu *h, const struct wf_dcbx *d)
 {
     static struct wf_dcbx got;
     uint8_t pdu[2048];
     struct wf_wr w = wf_wr_init(pdu, sizeof(pdu));
-    struct wf_lldp again;
+    struct wf_lldp_pdu again;
 
     wf_lldp_put_id(&w, WF_LLDP_CHASSIS, h->chassis_subtype, h->chassis.p, h->chassis.len);
     wf_lldp_put_id(&w, WF_LLDP_PORT, h->port_subtype, h->port.p, h->port.len);
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct wf_dcbx d;
     struct wf_rd r = wf_rd_init(data, size);
     char text[1024], id[64], small[40];
-    struct wf_lldp h;
+    struct wf_lldp_pdu h;
     int rc = wf_lldp_get(r, &h);
 
     check_walk(r);

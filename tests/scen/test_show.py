@@ -26,7 +26,7 @@ INCAST = ("weft: 1\ntopology: {leaves: 1, spines: 0, hosts_per_leaf: 5}\n"
 SONIC = ["interfaces counters", "pfc counters", "priority-group drop counters",
          "priority-group watermark shared", "priority-group watermark headroom", "queue counters",
          "queue watermark unicast"]
-OWN = ["ports", "flows", "drops", "edges", "queues", "groups", "priorities"]
+OWN = ["ports", "flows", "drops", "edges", "queues", "groups", "priorities", "lldp", "dcbx"]
 
 
 def weft(*args, text=None):

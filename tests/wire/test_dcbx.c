@@ -188,7 +188,7 @@ static void want(struct line *l, const uint8_t *f, uint32_t len)
 {
     static struct wf_dcbx d;
     struct wf_parsed p;
-    struct wf_lldp h;
+    struct wf_lldp_pdu h;
     struct wf_rd pdu;
 
     memset(l, 0, sizeof(*l));
@@ -409,7 +409,7 @@ static void every_cut_is_safe(void **state)
     for (uint32_t cut = WF_ETH_LEN; cut <= len; cut++) {
         uint8_t *copy = malloc(cut - WF_ETH_LEN + 1); /* so that a sanitizer sees its end */
         struct wf_rd r = wf_rd_init(copy, cut - WF_ETH_LEN);
-        struct wf_lldp h;
+        struct wf_lldp_pdu h;
         int rc;
 
         memcpy(copy, f + WF_ETH_LEN, cut - WF_ETH_LEN);
@@ -445,7 +445,7 @@ static void wrong_ones_are_named(void **state)
          "capabilities of less than four bytes"},
     };
     uint8_t b[128];
-    struct wf_lldp h;
+    struct wf_lldp_pdu h;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
