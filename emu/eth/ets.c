@@ -235,7 +235,7 @@ void wf_ets_attach(struct wf_port *port, const struct wf_ets_cfg *cfg, struct wf
         return;
     port->sched = &full_ops;
     port->sched_state = e = WF_ARENA_NEW(arena, struct ets_port);
-    port->ask_sched = true;
+    port->ask_sched = 0xff;
     wf_shaper_init(&e->max, &cfg->max);
     for (unsigned g = 0; g < WF_ETS_GROUPS; g++)
         e->quantum[g] = cfg->group_weight[g] * QUANTUM;

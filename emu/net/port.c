@@ -227,7 +227,8 @@ static void look_event(struct wf_lcore *lc, struct wf_event *ev)
     if (!occupied)
         return;
     qi = (unsigned)__builtin_ctz(occupied);
-    if (occupied & (occupied - 1) || occupied & (WF_OCCUPIED_CONTROL | port->held) ||
+    if (occupied & (occupied - 1) ||
+        occupied & (WF_OCCUPIED_CONTROL | port->held | port->ask_sched) ||
         wf_queue_head(&port->q[qi])->ready_ps > now)
         look_closely(lc, port, now);
     else
