@@ -144,7 +144,7 @@ bool wf_fabric_out_of_buffers(const struct wf_fabric *f)
 bool wf_fabric_idle(const struct wf_fabric *f)
 {
     for (uint32_t i = 0; i < f->n_lcs; i++)
-        if (f->lcs[i].wheel.count)
+        if (wf_wheel_count(&f->lcs[i].wheel))
             return false;
     return true;
 }

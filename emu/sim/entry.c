@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/entry.h"
 
+#include <string.h>
+
 enum { FEW = 24, RUN = 12 };
 
 static void insertion_sort(struct wf_entry *a, size_t sorted, size_t n)
@@ -77,22 +79,23 @@ static size_t merge_runs(const struct wf_entry *a, struct wf_entry *to, size_t n
     return runs;
 }
 
-struct wf_entry *wf_entry_sort(struct wf_entry *a, struct wf_entry *spare, size_t n)
+void wf_entry_sort(struct wf_entry *a, struct wf_entry *spare, size_t n)
 {
-    size_t runs;
+    struct wf_entry *from = a, *to = spare;
 
     if (n <= FEW) {
         insertion_sort(a, 1, n);
-        return a;
+        return;
     }
-    for (runs = make_runs(a, n); runs > 1;) {
-        struct wf_entry *from = a;
+    for (size_t runs = make_runs(a, n); runs > 1;) {
+        struct wf_entry *swap = from;
 
-        runs = merge_runs(a, spare, n);
-        a = spare;
-        spare = from;
+        runs = merge_runs(from, to, n);
+        from = to;
+        to = swap;
     }
-    return a;
+    if (from != a)
+        memcpy(a, from, n * sizeof(*a));
 }
 
 void wf_entry_heap_push(struct wf_entry *heap, size_t n, const struct wf_entry *e)
@@ -104,18 +107,20 @@ void wf_entry_heap_push(struct wf_entry *heap, size_t n, const struct wf_entry *
     heap[n] = *e;
 }
 
-void wf_entry_heap_pop(struct wf_entry *heap, size_t n)
+void wf_entry_heap_take(struct wf_entry *heap, size_t n, size_t at)
 {
-    const struct wf_entry *last = &heap[n - 1];
-    size_t at = 0, child;
+    struct wf_entry last = heap[n - 1];
+    size_t child;
 
+    if (at == n - 1)
+        return;
     while ((child = 2 * at + 1) < n - 1) {
         if (child + 1 < n - 1 && wf_entry_before(&heap[child + 1], &heap[child]))
             child++;
-        if (!wf_entry_before(&heap[child], last))
+        if (!wf_entry_before(&heap[child], &last))
             break;
         heap[at] = heap[child];
         at = child;
     }
-    heap[at] = *last;
+    wf_entry_heap_push(heap, at, &last); /* it may belong above, where not the first was taken */
 }

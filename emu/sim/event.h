@@ -5,9 +5,9 @@
  * schedules, the sequence its own count, so the order never depends on insertion, on the number
  * of lcores or on addresses.
  *
- * A cancelled event's address stays in the wheel until the wheel meets it: an event lives as long
- * as its lcore, in an arena or in a packet's buffer, and one that was cancelled stays with its
- * lcore. Zeroed memory is an event that is not pending.
+ * The address of an event that was cancelled long before its time stays in the wheel until the
+ * wheel meets it: an event lives as long as its lcore, in an arena or in a packet's buffer, and one
+ * that was cancelled stays with its lcore. Zeroed memory is an event that is not pending.
  */
 #ifndef WEFT_SIM_EVENT_H
 #define WEFT_SIM_EVENT_H

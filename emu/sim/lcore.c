@@ -11,32 +11,73 @@ void wf_lcore_init(struct wf_lcore *lc, bool paced, uint32_t scale, uint64_t end
     wf_clock_init(&lc->clock, paced, scale, end_ps);
 }
 
-static inline __attribute__((always_inline)) uint64_t run(struct wf_lcore *lc, uint64_t limit_ps,
-                                                          uint64_t budget, bool watched)
+/* One event, and all that may be asked of it. */
+static bool run_one(struct wf_lcore *lc, uint64_t limit_ps)
 {
-    uint64_t n = 0, key;
-    struct wf_event *ev;
     wf_event_fn *fn;
+    struct wf_event *ev = wf_wheel_pop(&lc->wheel, limit_ps, &fn);
+    uint64_t key;
 
-    while ((ev = wf_wheel_pop(&lc->wheel, limit_ps, &fn))) {
-        lc->now_ps = lc->last_event_ps = ev->t_ps;
-        if (lc->clock.paced)
-            wf_clock_late(&lc->clock, ev->t_ps);
-        key = ev->key;
-        fn(lc, ev);
-        if (watched)
-            lc->watch->after(lc->watch, lc->now_ps, key);
-        if (++n == budget)
-            limit_ps = lc->now_ps + 1; /* an instant is never left half done */
-    }
-    lc->events += n;
-    return limit_ps;
+    if (!ev)
+        return false;
+    lc->now_ps = ev->t_ps;
+    if (lc->clock.paced)
+        wf_clock_late(&lc->clock, ev->t_ps);
+    key = ev->key;
+    fn(lc, ev);
+    if (lc->watch)
+        lc->watch->after(lc->watch, lc->now_ps, key);
+    return true;
 }
 
-/* Two loops, so that one who is not watched does not ask. */
+/* All up to `stop`, which an event may bring nearer. Returns how many. */
+static uint64_t run_ready(struct wf_lcore *lc)
+{
+    struct wf_wheel *w = &lc->wheel;
+    struct wf_entry *e = w->due, *far = w->prefetch ? w->due_end - WF_WHEEL_AHEAD : NULL;
+    uint64_t n = 0;
+
+    while (e < w->stop) {
+        struct wf_event *ev;
+        wf_event_fn *fn;
+
+        if (e < far)
+            w->prefetch(e[WF_WHEEL_AHEAD].ev);
+        ev = e->ev;
+        fn = ev->fn;
+        w->due = ++e;
+        if (!fn) { /* cancelled */
+            w->elsewhere++;
+            continue;
+        }
+        lc->now_ps = ev->t_ps;
+        ev->fn = NULL;
+        fn(lc, ev);
+        n++;
+    }
+    return n;
+}
+
 uint64_t wf_lcore_run(struct wf_lcore *lc, uint64_t limit_ps, uint64_t budget)
 {
-    return lc->watch ? run(lc, limit_ps, budget, true) : run(lc, limit_ps, budget, false);
+    bool alone = !lc->watch && !lc->clock.paced;
+    uint64_t left = budget ? budget : UINT64_MAX, n;
+
+    for (;;) {
+        if (alone && left && wf_wheel_ready(&lc->wheel, limit_ps, left))
+            n = run_ready(lc); /* none, where all were cancelled */
+        else if (run_one(lc, limit_ps))
+            n = 1;
+        else
+            break;
+        if (!n)
+            continue;
+        lc->events += n;
+        lc->last_event_ps = lc->now_ps;
+        if (left && !(left -= n))
+            limit_ps = lc->now_ps + 1; /* an instant is never left half done */
+    }
+    return limit_ps;
 }
 
 uint64_t wf_lcore_turn(struct wf_lcore *lc)
@@ -54,5 +95,5 @@ bool wf_lcore_done(const struct wf_lcore *lc)
 {
     if (lc->clock.end_ps != WF_TIME_NEVER)
         return lc->now_ps >= lc->clock.end_ps;
-    return !lc->clock.paced && lc->wheel.count == 0;
+    return !lc->clock.paced && wf_wheel_count(&lc->wheel) == 0;
 }

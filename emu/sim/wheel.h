@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hierarchical timing wheel: five levels of 2,048 slots, the finest 2,048 ps wide, so that all of
- * uint64 picoseconds fits and what links and queues schedule (some 4 us ahead) needs no second
- * placing. A slot is a list of chunks, each one cache line of event addresses. When the wheel
- * reaches a slot it is gathered into an array, sorted, and taken from there; what is scheduled
- * into that slot meanwhile goes to a small heap beside it.
+ * Hierarchical timing wheel: five levels of 2,048 slots, the finest 4,096 ps wide, so that all of
+ * uint64 picoseconds fits and what links and queues schedule (some 8 us ahead) needs no second
+ * placing. A slot of the finest level is two lists of chunks of entries: most events are scheduled
+ * in order, and are appended to the first; the others stray to the second. When the wheel reaches
+ * the slot, both are copied into an array, the strays to where they belong, and run from there: up
+ * to `stop` without another question. What is scheduled into that slot meanwhile goes to a small
+ * heap beside it.
  *
- * Cancelling only clears the event: its address is dropped when it is met. What is taken is
- * compared with the event as it is now, so that an event that moved, or that is in a slot twice,
- * runs once. All memory is reserved before the run; addresses of cancelled events are swept out
- * when chunks run short.
+ * Cancelling takes an entry out of its slot of the finest level, out of the array (where `none`
+ * takes its place) or out of the heap: few are cancelled that late, and what is taken needs no
+ * check then. In the coarser levels, where timers wait that nearly always move, it only clears the
+ * event: its entry is dropped when it is met, and WF_KEY_COARSE in the key of an event says that
+ * it has one there. All memory is reserved before the run; entries of cancelled events are swept
+ * out of the coarser levels when there are too many.
  */
 #ifndef WEFT_SIM_WHEEL_H
 #define WEFT_SIM_WHEEL_H
@@ -18,42 +22,61 @@
 #include "sim/entry.h"
 
 enum {
-    WF_WHEEL_GRAIN_BITS = 11,
+    WF_WHEEL_GRAIN_BITS = WF_GRAIN_BITS,
     WF_WHEEL_LEVEL_BITS = 11,
     WF_WHEEL_SLOTS = 1 << WF_WHEEL_LEVEL_BITS,
     WF_WHEEL_LEVELS = 5,
-    WF_WHEEL_CHUNK = 7, /* addresses in a chunk, and a mask of how many are */
+    WF_WHEEL_CHUNK = 7, /* entries in a chunk */
+    WF_WHEEL_CHUNK_BYTES = 128,
     WF_WHEEL_AHEAD = 8, /* entries between an event and the one that is prefetched */
 };
 
+#define WF_KEY_COARSE (1ull << 39)
+/* What the finest level holds, from its next slot on. */
+#define WF_WHEEL_REACH_PS ((uint64_t)(WF_WHEEL_SLOTS - 1) << WF_WHEEL_GRAIN_BITS)
+
 struct wf_wheel_chunk {
-    struct wf_event *ev[WF_WHEEL_CHUNK];
-    struct wf_wheel_chunk *next; /* all that follow are full */
+    struct wf_entry *older; /* as in a slot: the end of the next chunk, which is full, or NULL */
+    uint64_t unused;
+    struct wf_entry e[WF_WHEEL_CHUNK];
+};
+
+/* Where the next entry goes: behind the last one of the newest chunk, which is the end of the
+ * chunk when it is full. NULL: there is none. */
+struct wf_wheel_slot {
+    struct wf_entry *sorted; /* in the coarser levels as they come, and all of them */
+    struct wf_entry *strays;
 };
 
 struct wf_wheel_level {
+    struct wf_wheel_slot slots[WF_WHEEL_SLOTS];
     uint64_t summary; /* bit i: words[i] is not zero */
     uint64_t words[WF_WHEEL_SLOTS / 64];
-    uintptr_t slots[WF_WHEEL_SLOTS]; /* newest chunk | how many addresses are in it; 0: empty */
 };
 
 struct wf_wheel {
-    struct wf_entry *due, *due_end; /* of the slot at `base`, sorted */
-    struct wf_entry *heap;          /* the same, of what was scheduled into it since */
-    size_t n_heap;
-    uint64_t base;                       /* grains from 0 to the finest slot that `due` holds */
-    uint64_t coarse_ps;                  /* start of the nearest slot of the coarser levels */
-    uint64_t count;                      /* events that are pending */
-    uint64_t reserved;                   /* most of them */
-    struct wf_wheel_chunk *free, *fresh; /* used before; never yet */
+    struct wf_entry *due, *due_end; /* of the slot at `base`, in order */
+    struct wf_entry *stop;          /* nothing comes before the entries up to there */
+    uint64_t base;                  /* grains from 0 to the finest slot that `due` holds */
+    uint64_t next_ps;               /* start of the slot behind it */
+    uint64_t elsewhere; /* pending events that are not from `due` on, less `none` there */
     /* Set by who knows what an event of the wheel will touch; called a few events before it runs.
      * NULL: nothing. Must change nothing. */
     void (*prefetch)(const struct wf_event *ev);
-    struct wf_entry *array, *spare; /* due's, and the sort's other half */
-    size_t held, held_max;          /* addresses in slots; cancelled ones too */
-    size_t heap_len;
+    struct wf_wheel_chunk *free; /* used before */
+
+    struct wf_wheel_chunk *fresh; /* never yet */
+    uint64_t reserved;            /* most pending events */
+    struct wf_entry *array;       /* end of due's memory */
+    struct wf_entry *spare;       /* of as much */
+    uint64_t coarse_ps;           /* start of the nearest slot of the coarser levels */
+    struct wf_entry *heap;
+    size_t n_heap;
+    size_t held, held_max; /* entries in coarse slots; cancelled ones too */
     struct wf_wheel_chunk *chunks;
+    void *arrays; /* array, spare and heap */
     uint64_t sweeps;
+    struct wf_event none; /* never pending */
     struct wf_wheel_level levels[WF_WHEEL_LEVELS];
 };
 
@@ -61,46 +84,43 @@ struct wf_wheel {
  * used. 0 or -ENOMEM. */
 int wf_wheel_reserve(struct wf_wheel *w, size_t n_events);
 void wf_wheel_fini(struct wf_wheel *w);
-/* Schedule; all of *ev is set, t_ps is not before the last event taken. It is not in the wheel. */
-void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev);
+/* wf_wheel_insert, wherever it goes. */
+void wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev);
+/* Take a scheduled event out. */
+void wf_wheel_remove(struct wf_wheel *w, struct wf_event *ev);
 /* A lower bound of the next event's time, and its time when it is near (in the finest level, or
  * among few); WF_TIME_NEVER when there is none. */
 uint64_t wf_wheel_next_ps(const struct wf_wheel *w);
-/* wf_wheel_pop, whatever comes next. */
-struct wf_event *wf_wheel_pop_any(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn **fn);
-
-/* Take a scheduled event out. */
-static inline void wf_wheel_remove(struct wf_wheel *w, struct wf_event *ev)
-{
-    WF_ASSERT(wf_event_pending(ev));
-    ev->fn = NULL;
-    w->count--;
-}
-
-/* The entry left the wheel: whether its event is still the same, and then what it calls. */
-static inline bool wf_wheel_take(struct wf_wheel *w, const struct wf_entry *e, wf_event_fn **fn)
-{
-    if (!wf_entry_live(e))
-        return false;
-    *fn = e->ev->fn;
-    e->ev->fn = NULL;
-    w->count--;
-    return true;
-}
-
 /* The next event before limit_ps, taken out, and what it calls; NULL when there is none. */
-static inline struct wf_event *wf_wheel_pop(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn **fn)
-{
-    struct wf_entry *e = w->due;
+struct wf_event *wf_wheel_pop(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn **fn);
+/* Set `stop`, before limit_ps and at most `most` entries ahead of `due`. False: at `due`, but
+ * wf_wheel_pop may still find an event. */
+bool wf_wheel_ready(struct wf_wheel *w, uint64_t limit_ps, uint64_t most);
 
-    if (e != w->due_end && !w->n_heap && e->t_ps < limit_ps) {
-        w->due = e + 1;
-        if (w->prefetch && w->due_end - e > WF_WHEEL_AHEAD)
-            w->prefetch(e[WF_WHEEL_AHEAD].ev);
-        if (wf_wheel_take(w, e, fn))
-            return e->ev;
+/* Events that are pending. */
+static inline uint64_t wf_wheel_count(const struct wf_wheel *w)
+{
+    return w->elsewhere + (uint64_t)(w->due_end - w->due);
+}
+
+/* Schedule; all of *ev is set, t_ps is not before the last event taken. It is not in the wheel.
+ * Most go to a slot of the finest level whose newest chunk has room, and behind what is there. */
+static inline void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
+{
+    uint64_t order = wf_entry_order(ev->t_ps, ev->key);
+    struct wf_wheel_slot *slot =
+        &w->levels[0].slots[(ev->t_ps >> WF_WHEEL_GRAIN_BITS) % WF_WHEEL_SLOTS];
+    struct wf_entry *to = slot->sorted;
+
+    if (ev->t_ps - w->next_ps >= WF_WHEEL_REACH_PS || (uintptr_t)to % WF_WHEEL_CHUNK_BYTES == 0 ||
+        order <= to[-1].order) {
+        wf_wheel_insert_any(w, ev);
+        return;
     }
-    return wf_wheel_pop_any(w, limit_ps, fn);
+    to->order = order;
+    to->ev = ev;
+    slot->sorted = to + 1;
+    w->elsewhere++;
 }
 
 #endif

@@ -48,15 +48,15 @@ void __wrap_wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *
 
 #ifdef PLANT_ORDER
 /* Events of one instant run in the order in which they were scheduled. */
-void __real_wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev);
-void __wrap_wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev);
+void __real_wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev);
+void __wrap_wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev);
 
-void __wrap_wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
+void __wrap_wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev)
 {
     static uint32_t n;
     uint32_t order = n++ & 0xffffff;
 
     ev->key = (ev->key & 0xffffffffffull) | (uint64_t)order << 40;
-    __real_wf_wheel_insert(w, ev);
+    __real_wf_wheel_insert_any(w, ev);
 }
 #endif

@@ -138,7 +138,7 @@ static void check_next(struct game *g)
     uint64_t next = wf_wheel_next_ps(g->w);
     int want = first(g);
 
-    assert_int_equal(g->w->count, g->n_in);
+    assert_int_equal(wf_wheel_count(g->w), g->n_in);
     if (want < 0) {
         assert_int_equal(next, WF_TIME_NEVER);
         return;
@@ -373,10 +373,46 @@ static void moved_within_the_slot_runs_once(void **state)
     wf_lcore_schedule(lc, &ev[0], 5000000, wf_event_key(16, WF_EV_TIMER, 0), move_the_other);
     /* the second runs first at each instant but the first one */
     assert_int_equal(wf_lcore_turn(lc), 102 + 101);
-    assert_int_equal(lc->wheel.count, 0);
+    assert_int_equal(wf_wheel_count(&lc->wheel), 0);
     assert_int_equal(lc->now_ps, 5000000 + 101);
     wf_wheel_fini(&lc->wheel);
     free(lc);
+}
+
+static void cancel_behind(struct wf_lcore *lc, struct wf_event *ev)
+{
+    for (unsigned i = 1; i <= 3; i++)
+        wf_lcore_cancel(lc, ev + i);
+}
+
+/* Whatever a handler cancels of its own slot, of the next ones and far ahead, the run goes on with
+ * what is left: by itself, watched over by a budget, and up to a limit inside a slot. */
+static void the_rest_runs_when_a_slot_is_cancelled(void **state)
+{
+    for (uint64_t gap = 1; gap < 1ull << 50; gap *= 3)
+        for (uint64_t budget = 0; budget < 3; budget++) {
+            struct wf_lcore *lc = aligned_alloc(64, (sizeof(*lc) + 63) / 64 * 64);
+            struct wf_event ev[8] = {0};
+
+            wf_lcore_init(lc, false, 1, WF_TIME_NEVER);
+            assert_int_equal(wf_wheel_reserve(&lc->wheel, 8), 0);
+            for (unsigned i = 0; i < 8; i++)
+                wf_lcore_schedule(lc, &ev[i], 1000 + i * gap, wf_event_key(16, WF_EV_TIMER, i),
+                                  i % 4 ? fn_a : cancel_behind);
+            for (uint64_t to = 1000; to < 1001 + 7 * gap && lc->events < 2;) {
+                uint64_t reached = wf_lcore_run(lc, to + gap + 1, budget);
+
+                assert_true(reached > lc->last_event_ps);
+                assert_true(wf_wheel_next_ps(&lc->wheel) >= reached);
+                to = reached;
+            }
+            assert_int_equal(lc->events, 2);
+            assert_int_equal(lc->last_event_ps, 1000 + 4 * gap);
+            assert_int_equal(wf_wheel_count(&lc->wheel), 0);
+            assert_int_equal(wf_wheel_next_ps(&lc->wheel), WF_TIME_NEVER);
+            wf_wheel_fini(&lc->wheel);
+            free(lc);
+        }
 }
 
 int main(void)
@@ -387,6 +423,7 @@ int main(void)
         cmocka_unit_test(cancelled_events_take_no_room),
         cmocka_unit_test(more_than_reserved_is_a_bug),
         cmocka_unit_test(moved_within_the_slot_runs_once),
+        cmocka_unit_test(the_rest_runs_when_a_slot_is_cancelled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,14 +10,20 @@
 #include "base/units.h"
 #include "sim/wheel.h"
 
-static bool before(const struct wf_entry *a, const struct wf_entry *b)
+static bool before(const struct wf_event *a, const struct wf_event *b)
 {
     return a->t_ps != b->t_ps ? a->t_ps < b->t_ps : a->key < b->key;
 }
 
-static void swap(struct wf_entry *a, struct wf_entry *b)
+/* The first of n pending events, which lie in no order but that of a heap. */
+static struct wf_event **top(struct wf_wheel *w)
 {
-    struct wf_entry e = *a;
+    return w->arrays;
+}
+
+static void swap(struct wf_event **a, struct wf_event **b)
+{
+    struct wf_event *e = *a;
 
     *a = *b;
     *b = e;
@@ -26,73 +32,84 @@ static void swap(struct wf_entry *a, struct wf_entry *b)
 int wf_wheel_reserve(struct wf_wheel *w, size_t n_events)
 {
     w->reserved = n_events;
-    w->heap_len = 64;
-    w->heap = malloc(w->heap_len * sizeof(*w->heap));
-    return w->heap ? 0 : -ENOMEM;
+    w->held_max = 64;
+    w->arrays = malloc(w->held_max * sizeof(struct wf_event *));
+    return w->arrays ? 0 : -ENOMEM;
 }
 
 void wf_wheel_fini(struct wf_wheel *w)
 {
-    free(w->heap);
-    w->heap = NULL;
+    free(w->arrays);
+    w->arrays = NULL;
 }
 
-void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
+static void up(struct wf_event **heap, size_t i)
 {
-    size_t i = w->n_heap++;
+    for (; i && before(heap[i], heap[(i - 1) / 2]); i = (i - 1) / 2)
+        swap(&heap[i], &heap[(i - 1) / 2]);
+}
 
-    WF_ASSERT(w->count++ < w->reserved);
-    if (i == w->heap_len) {
-        w->heap_len *= 2;
-        w->heap = realloc(w->heap, w->heap_len * sizeof(*w->heap));
-        WF_ASSERT(w->heap);
+/* It finds no chunk in any slot, so that everything comes here. */
+void wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev)
+{
+    WF_ASSERT(w->elsewhere++ < w->reserved);
+    if (w->n_heap == w->held_max) {
+        w->held_max *= 2;
+        w->arrays = realloc(w->arrays, w->held_max * sizeof(struct wf_event *));
+        WF_ASSERT(w->arrays);
     }
-    w->heap[i] = (struct wf_entry){ev->t_ps, ev->key, ev};
-    for (; i && before(&w->heap[i], &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        swap(&w->heap[i], &w->heap[(i - 1) / 2]);
+    top(w)[w->n_heap] = ev;
+    up(top(w), w->n_heap++);
 }
 
-static void drop_top(struct wf_wheel *w)
+static void drop(struct wf_wheel *w, size_t i)
 {
-    size_t i = 0, least;
+    struct wf_event **heap = top(w);
+    size_t least;
 
-    w->heap[0] = w->heap[--w->n_heap];
+    heap[i] = heap[--w->n_heap];
+    w->elsewhere--;
+    up(heap, i);
     for (;; i = least) {
         least = i;
         for (size_t c = 2 * i + 1; c <= 2 * i + 2; c++)
-            if (c < w->n_heap && before(&w->heap[c], &w->heap[least]))
+            if (c < w->n_heap && before(heap[c], heap[least]))
                 least = c;
         if (least == i)
             return;
-        swap(&w->heap[i], &w->heap[least]);
+        swap(&heap[i], &heap[least]);
     }
 }
 
-/* What was cancelled, or moved since, leaves the top. */
-static void clean_top(struct wf_wheel *w)
+void wf_wheel_remove(struct wf_wheel *w, struct wf_event *ev)
 {
-    while (w->n_heap && (!w->heap->ev->fn || w->heap->ev->t_ps != w->heap->t_ps ||
-                         w->heap->ev->key != w->heap->key))
-        drop_top(w);
+    size_t i = 0;
+
+    WF_ASSERT(wf_event_pending(ev));
+    while (top(w)[i] != ev)
+        WF_ASSERT(++i < w->n_heap);
+    ev->fn = NULL;
+    drop(w, i);
 }
 
 uint64_t wf_wheel_next_ps(const struct wf_wheel *w)
 {
-    clean_top((struct wf_wheel *)w);
-    return w->n_heap ? w->heap->t_ps : WF_TIME_NEVER;
+    return w->n_heap ? (*(struct wf_event **)w->arrays)->t_ps : WF_TIME_NEVER;
 }
 
-struct wf_event *wf_wheel_pop_any(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn **fn)
+bool wf_wheel_ready(struct wf_wheel *w, uint64_t limit_ps, uint64_t most)
 {
-    struct wf_event *ev;
+    return false; /* one at a time */
+}
 
-    clean_top(w);
-    if (!w->n_heap || w->heap->t_ps >= limit_ps)
+struct wf_event *wf_wheel_pop(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn **fn)
+{
+    struct wf_event *ev = w->n_heap ? *top(w) : NULL;
+
+    if (!ev || ev->t_ps >= limit_ps)
         return NULL;
-    ev = w->heap->ev;
     *fn = ev->fn;
     ev->fn = NULL;
-    drop_top(w);
-    w->count--;
+    drop(w, 0);
     return ev;
 }
