@@ -16,6 +16,7 @@
 #include "cap/replay.h"
 #include "cmd.h"
 #include "cmd_replay.h"
+#include "fabric/hints.h"
 #include "fabric/run.h"
 #include "scen/manifest.h"
 #include "scen/match.h"
@@ -304,6 +305,7 @@ static enum wf_exit report(const struct job *j)
         report_json(j, code);
     } else {
         wf_replay_print(&j->r, stdout);
+        wf_fabric_hints(j->f, stdout);
         print_captures(j, stdout);
         printf("digest     %s (scenario %s, seed %" PRIu64 ")\n",
                wf_digest_text(&d, digest, sizeof(digest)), j->s.opts.name, j->s.desc.seed);

@@ -22,8 +22,10 @@
     X(IP_CHECKSUM, "ip_checksum", "wrong IPv4 header checksum at a routed hop") \
     X(NO_ROUTE, "no_route", "no route to the destination address") \
     X(NOT_ROUTABLE, "not_routable", "no IP header at a routed hop (RoCEv1, other EtherTypes)") \
+    X(LINK_LOCAL, "link_local", "link-local address at a routed hop: never forwarded (RFC 4291 2.5.6, RFC 3927 7)") \
     X(NO_NEIGHBOUR, "no_neighbour", "destination address is of this subnet but no host has it") \
     X(UNKNOWN_UNICAST, "unknown_unicast", "destination MAC unknown and flooding has no other port") \
+    X(FLOOD_LOSSLESS, "flood_lossless", "packet of a lossless group that would have been flooded (flood_lossless: drop)") \
     X(NO_HEADROOM, "lossless_drop", "lossless priority group out of headroom") \
     X(INGRESS_FULL, "ingress_full", "priority group over its limit") \
     X(EGRESS_FULL, "egress_full", "egress queue over its limit") \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/hints.h"
 #include "host/host.h"
 #include "scen/discovery.h"
 
@@ -354,6 +355,7 @@ void wf_report_text(struct wf_report *r, FILE *out)
         edges(r, out);
         ports(r, out);
         drops(r, out);
+        wf_fabric_hints(r->f, out);
         pauses(r, out);
         wf_discovery_text(r->f, out);
     }

@@ -139,6 +139,8 @@ const struct wf_keyset wf_switch_port_keys = {
 static const char *const forwarding_names[] = {"routed", "l2", NULL};
 static const char *const mode_names[] = {"store_and_forward", "cut_through", NULL};
 
+static const char *const flood_names[] = {"forward", "drop", NULL};
+
 static const struct wf_key rows[] = {
     {"forwarding", WF_KEY_ENUM, ROW(forwarding), "routed", .names = forwarding_names,
      .doc = "routed: each leaf is a subnet with a gateway, ECMP between leaves. l2: one broadcast "
@@ -150,6 +152,13 @@ static const struct wf_key rows[] = {
      .source = "assumed"},
     {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB", 0, BYTES_MAX,
      .doc = "Packet buffer of the whole switch.", .source = "assumed"},
+    {"mac_age", WF_KEY_TIME, ROW(mac_age_ps), "auto", 1, 0, .may_auto = true,
+     .doc = "A MAC address that was silent for longer, or whose port went down, is forgotten: what "
+            "is for it floods, from a routed leaf by all its ports. l2: all addresses are learned, "
+            "along the flooding tree. auto: never; the paths to the scenario's hosts are known."},
+    {"flood_lossless", WF_KEY_ENUM, ROW(flood_lossless), "forward", .names = flood_names,
+     .doc = "What becomes of a packet of a lossless group that would be flooded; dropping it keeps "
+            "floods from closing a circle of pauses."},
 };
 
 static const struct wf_key_sub subs[] = {

@@ -16,6 +16,7 @@
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
 enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT, WF_SCHED_WRR };
+enum wf_flood_lossless { WF_FLOOD_LOSSLESS_FORWARD, WF_FLOOD_LOSSLESS_DROP };
 enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
 enum wf_mark_at { WF_MARK_DEQUEUE, WF_MARK_ENQUEUE };
 
@@ -65,6 +66,8 @@ struct wf_switch_cfg {
     int mode;            /* enum wf_mode */
     uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
     uint64_t buffer_bytes;
+    uint64_t mac_age_ps; /* WF_KEY_AUTO: for ever */
+    int flood_lossless;  /* enum wf_flood_lossless */
     struct wf_lb_cfg lb;
     struct wf_switch_port_cfg port; /* of all ports that have no other */
 };

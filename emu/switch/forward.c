@@ -4,11 +4,12 @@
  * by destination address with ECMP, the rest stays within the leaf. l2: one broadcast domain over
  * the whole fabric; unicast paths to the scenario's hosts come from the topology, other addresses
  * are learned at edge ports, everything else floods along one rooted tree.
- * Left out: ageing of learned addresses, VLAN membership, multicast groups.
+ * Left out: VLAN membership, multicast groups.
  */
 #include <string.h>
 
 #include "base/digest.h"
+#include "switch/age.h"
 #include "switch/lb.h"
 #include "wire/edit.h"
 
@@ -66,16 +67,25 @@ static enum wf_step out_by(struct wf_visit *v, struct wf_port *out)
     return WF_NEXT;
 }
 
-enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, bool whole_fabric)
+static bool reaches(const struct wf_graph_port *g, enum wf_flood to)
+{
+    return to == WF_FLOOD_ALL || (g->tree && (g->host >= 0 || to == WF_FLOOD_TREE));
+}
+
+enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, enum wf_flood to)
 {
     struct wf_port *last = NULL;
+
+    if (sw->cfg.flood_lossless == WF_FLOOD_LOSSLESS_DROP &&
+        sw->pg[v->in->index][v->pkt->pg].lossless)
+        return wf_switch_drop(v, WF_DROP_FLOOD_LOSSLESS);
 
     for (unsigned i = 0; i < sw->node.n_ports; i++) {
         const struct wf_graph_port *g = graph_port(sw, i);
         struct wf_port *out = &sw->node.ports[i];
         struct wf_visit copy = *v;
 
-        if (out == v->in || !g->tree || !out->up || (g->host < 0 && !whole_fabric))
+        if (out == v->in || !out->up || !reaches(g, to))
             continue;
         if (last) {
             copy.pkt = wf_pkt_replicate(sw->node.net, v->pkt);
@@ -114,6 +124,20 @@ static void learn(struct wf_switch *sw, const struct wf_port *in, const uint8_t 
     memcpy(e->mac, mac, 6);
     e->port = in->index;
     e->used = true;
+    e->heard_ps = wf_now(in);
+}
+
+static bool fresh(const struct wf_switch *sw, const struct wf_fdb_entry *e, uint64_t now_ps)
+{
+    return sw->cfg.mac_age_ps == WF_KEY_AUTO ||
+           (now_ps - e->heard_ps <= sw->cfg.mac_age_ps && sw->node.ports[e->port].up);
+}
+
+/* To the port that was learned, or to all when there is none. */
+static enum wf_step out_or_flood(struct wf_switch *sw, struct wf_visit *v, struct wf_port *out,
+                                 enum wf_flood to)
+{
+    return out ? out_by(v, out) : wf_switch_flood(sw, v, to);
 }
 
 static enum wf_step forward_l2(struct wf_switch *sw, struct wf_visit *v)
@@ -124,14 +148,16 @@ static enum wf_step forward_l2(struct wf_switch *sw, struct wf_visit *v)
 
     learn(sw, v->in, dst + 6);
     if (v->pkt->p.flags & WF_P_MULTICAST)
-        return wf_switch_flood(sw, v, true);
+        return wf_switch_flood(sw, v, WF_FLOOD_TREE);
     h = wf_addr_by_mac(sw->addr, dst);
+    if (h && sw->age)
+        return out_or_flood(sw, v, wf_age_port(sw, h, wf_now(v->in)), WF_FLOOD_TREE);
     if (h)
         return out_by(v, towards(sw, h, v));
     e = fdb_slot(sw, dst);
-    if (e->used && !memcmp(e->mac, dst, 6))
+    if (e->used && !memcmp(e->mac, dst, 6) && fresh(sw, e, wf_now(v->in)))
         return out_by(v, &sw->node.ports[e->port]);
-    return wf_switch_flood(sw, v, true);
+    return wf_switch_flood(sw, v, WF_FLOOD_TREE);
 }
 
 /* Within a routed leaf: what is not for the gateway goes to the leaf's own hosts. */
@@ -142,11 +168,12 @@ static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
     if (graph_port(sw, v->in->index)->host < 0) /* between switches all is routed */
         return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
     if (v->pkt->p.flags & WF_P_MULTICAST)
-        return wf_switch_flood(sw, v, false);
+        return wf_switch_flood(sw, v, WF_FLOOD_HOSTS);
     h = wf_addr_by_mac(sw->addr, wf_pkt_bytes(v->pkt));
     if (h && h->sw == sw->sw)
-        return out_by(v, &sw->node.ports[h->port]);
-    return h ? wf_switch_drop(v, WF_DROP_NOT_ROUTABLE) : wf_switch_flood(sw, v, false);
+        return sw->age ? out_or_flood(sw, v, wf_age_port(sw, h, wf_now(v->in)), WF_FLOOD_ALL)
+                       : out_by(v, &sw->node.ports[h->port]);
+    return h ? wf_switch_drop(v, WF_DROP_NOT_ROUTABLE) : wf_switch_flood(sw, v, WF_FLOOD_HOSTS);
 }
 
 /* What the first router on its way finds out about a packet, and no other has to ask again: its
@@ -158,6 +185,8 @@ static enum wf_reason resolve(struct wf_switch *sw, struct wf_pkt *pkt)
 
     if (!(pkt->p.flags & WF_P_IP))
         return WF_DROP_NOT_ROUTABLE;
+    if (wf_ip_link_local(b, &pkt->p))
+        return WF_DROP_LINK_LOCAL;
     if (pkt->p.flags & WF_P_IP4 && !(pkt->flags & WF_PKT_IP_OK) &&
         !wf_ip4_checksum_ok(b, wf_pkt_caplen(pkt), &pkt->p))
         return WF_DROP_IP_CHECKSUM;
@@ -202,13 +231,26 @@ static inline enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
     return WF_NEXT;
 }
 
+/* A packet that a routed leaf has routed to its own subnet, and whose destination's ARP entry is
+ * there, but the MAC address is not. */
+static enum wf_step deliver_if_known(struct wf_switch *sw, struct wf_visit *v, enum wf_step step)
+{
+    int32_t host = step == WF_NEXT ? graph_port(sw, v->out->index)->host : -1;
+
+    if (host < 0 || wf_age_port(sw, &sw->addr->hosts[host], wf_now(v->in)))
+        return step;
+    return wf_switch_flood(sw, v, WF_FLOOD_ALL);
+}
+
 enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v)
 {
+    if (sw->age)
+        wf_age_heard(sw, v);
     if (sw->cfg.forwarding == WF_FORWARD_L2)
         return forward_l2(sw, v);
     if (v->pkt->malformed)
         return wf_switch_drop(v, WF_DROP_MALFORMED);
     if (!memcmp(wf_pkt_bytes(v->pkt), sw->node.mac, 6))
-        return route(sw, v);
+        return sw->age ? deliver_if_known(sw, v, route(sw, v)) : route(sw, v);
     return bridge_in_leaf(sw, v);
 }

@@ -5,6 +5,7 @@
 #include "switch/switch.h"
 
 #include "eth/ets.h"
+#include "switch/age.h"
 #include "wire/edit.h"
 
 /* What no switch lets through, whatever its tables say. */
@@ -156,12 +157,21 @@ static void switch_dropped(struct wf_node *node, struct wf_port *port, struct wf
         wf_switch_release((struct wf_switch *)node, pkt);
 }
 
+static void switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+
+    if (sw->age)
+        wf_age_link(sw, port, up);
+    wf_switch_link_changed(node, port, up);
+}
+
 const struct wf_node_ops wf_switch_ops = {
     .kind = "switch",
     .rx = switch_rx,
     .dequeued = switch_dequeued,
     .dropped = switch_dropped,
-    .link_changed = wf_switch_link_changed,
+    .link_changed = switch_link_changed,
     .link_known = wf_switch_link_known,
     .ready = wf_switch_ready,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eth/ets.h"
+#include "switch/age.h"
 #include "switch/lb.h"
 
 static void attach_sched(struct wf_port *port, const struct wf_switch_port_cfg *c,
@@ -156,6 +157,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     if (any_average(sw))
         sw->avg = wf_arena_alloc(arena, sizeof(*sw->avg) * node->n_ports);
     wf_lb_ready(sw, arena);
+    wf_age_ready(sw, arena);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
 }

@@ -52,6 +52,7 @@ struct wf_fdb_entry {
     uint8_t mac[6];
     uint16_t port;
     bool used;
+    uint64_t heard_ps;
 };
 
 struct wf_switch;
@@ -69,6 +70,7 @@ struct wf_switch {
     const struct wf_graph *graph;
     const struct wf_addr_table *addr;
     struct wf_lb *lb;           /* NULL: plain ECMP */
+    struct wf_age *age;         /* NULL: addresses are known for ever */
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
     uint64_t used_bytes, used_max_bytes;
     uint32_t n_flows; /* of the scenario: what sizes tables of flows */
@@ -114,7 +116,9 @@ void wf_switch_output(struct wf_switch *sw, struct wf_visit *v);
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
                         uint32_t flow_hash);
 enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v);
-enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, bool whole_fabric);
+/* To whom: hosts of this switch, all of the fabric along its tree, whatever port is up. */
+enum wf_flood { WF_FLOOD_HOSTS, WF_FLOOD_TREE, WF_FLOOD_ALL };
+enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, enum wf_flood to);
 /* neighbour.c, of ARP and ND: WF_DONE when the switch answered a request itself. */
 enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
 /* A frame whose last bit is yet to come: before this its first bit can't leave, or the egress, at
