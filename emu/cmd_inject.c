@@ -28,7 +28,7 @@ static const char usage[] =
     "  pfc                 send one PFC frame out of the port, XOFF or (--quanta 0) XON\n"
     "\n"
     "  --at PORT      such as leaf0:p3\n"
-    "  --class CLASS  roce_data (default), roce_ack, roce or any\n"
+    "  --class CLASS  roce_data (default), roce_ack, roce, any, or control: PFC and pause\n"
     "  --every N      each N-th frame of the class (default 1: all)\n"
     "  --count N      at most so many (default: no limit)\n"
     "  --quanta Q     0 to 65535 times 512 bit times (default 65535)\n"

@@ -282,6 +282,7 @@ static void edge_ready(struct wf_node *node, struct wf_arena *arena)
     if (e->cfg->attach.pfc != WF_PFC_BACKPRESSURE) {
         node->ignores_pause = true;
         pfc.enable = pfc.obey_pause = false;
+        pfc.flow_control = WF_FLOW_NONE;
     }
     e->ll_ops = wf_pfc_ops;
     e->ll_ops.settle = port_settle;

@@ -133,7 +133,8 @@ static int at_port(struct wf_edges *es, const struct wf_stimulus *st, struct wf_
         wf_ingress_pfc(es, port, st->vector, (uint16_t)st->value);
         return 0;
     }
-    if (!st->fault.every || st->fault.action > WF_FAULT_CORRUPT || st->fault.match > WF_FAULT_ANY)
+    if (!st->fault.every || st->fault.action > WF_FAULT_CORRUPT ||
+        st->fault.match > WF_FAULT_CONTROL)
         return wf_err_set(err, EINVAL, "a fault at %s that is none", port->name);
     if (!wf_ingress_fault(es, port, &st->fault))
         return wf_err_set(err, EINVAL, "%s has as many faults as are possible", port->name);

@@ -30,6 +30,7 @@
     X(DROP_BYTES, C, "drop_bytes", "their bytes", "", "", "") \
     X(ECN_MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE here", "SAI_PORT_STAT_ECN_MARKED_PACKETS", "rx_prioN_marked", "") \
     X(PAUSE_RX_FRAMES, C, "pause_rx_frames", "802.3x pause frames received", "SAI_PORT_STAT_PAUSE_RX_PKTS", "rx_global_pause", "") \
+    X(PAUSE_TX_FRAMES, C, "pause_tx_frames", "802.3x pause frames sent", "SAI_PORT_STAT_PAUSE_TX_PKTS", "tx_global_pause", "") \
     X(PFC_RX_FRAMES, C, "pfc_rx_frames", "802.1Qbb frames received", "", "rx_pause_ctrl_phy", "") \
     X(PFC_TX_FRAMES, C, "pfc_tx_frames", "802.1Qbb frames sent", "", "tx_pause_ctrl_phy", "") \
     X(PFC_BAD_FRAMES, C, "pfc_bad_frames", "MAC control frames that are no valid PFC or pause", "", "rx_unsupported_op_phy", "") \
@@ -46,6 +47,8 @@
     X(XOFF_RX, C, "pfc_xoff_rx_frames", "PFC frames received that began a pause", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
     X(REFRESH_RX, C, "pfc_refresh_rx_frames", "PFC frames received that prolonged one", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
     X(XON_RX, C, "pfc_xon_rx_frames", "PFC frames received that ended one", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
+    X(ON2OFF_RX, C, "pfc_on2off_rx_events", "pauses by PFC that ended: by XON, since nobody prolonged them, or with the link", "SAI_PORT_STAT_PFC_N_ON2OFF_RX_PKTS", "rx_prioN_pause_transition", "") \
+    X(IGNORED_RX, C, "pfc_ignored_rx_frames", "PFC frames received for a priority without PFC, not obeyed", "SAI_PORT_STAT_PFC_N_RX_PKTS", "rx_prioN_pause", "") \
     X(PAUSED_PS, C, "paused_ps", "time in which this priority could not send here", "SAI_PORT_STAT_PFC_N_RX_PAUSE_DURATION_US", "rx_prioN_pause_duration", "PortXmitWait") \
     X(PAUSING_PS, C, "pausing_ps", "time in which we kept the peer's priority paused", "SAI_PORT_STAT_PFC_N_TX_PAUSE_DURATION_US", "tx_prioN_pause_duration", "")
 

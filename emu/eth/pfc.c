@@ -14,12 +14,16 @@ static const struct wf_key rows[] = {
     {"enable", WF_KEY_BOOL, ROW(enable), "true", .doc = "Obey received PFC frames."},
     {"obey_pause", WF_KEY_BOOL, ROW(obey_pause), "false",
      .doc = "Obey 802.3x pause frames too; ports with PFC ignore them (802.1Q 36.1.3.3)."},
+    {"priorities", WF_KEY_MASK, ROW(priorities), "all", .max = WF_PRIOS - 1,
+     .doc = "Priorities with PFC, such as [3, 4]; for others it is neither sent nor obeyed."},
     {"quanta", WF_KEY_UINT, ROW(quanta), "65535", 1, 65535,
      .doc = "Pause time asked for in an XOFF, in quanta of 512 bit times."},
     {"response", WF_KEY_TIME, ROW(response_ps), "auto", .may_auto = true,
      .doc = "From the reception of a pause until the queue stops.",
      .source = "auto: 802.3 31B.3.7 by speed"},
 };
+
+const char *const wf_flow_control_names[] = {"pfc", "pause", "none", NULL};
 
 const struct wf_keyset wf_pfc_keys = {
     .name = "pfc",
@@ -64,8 +68,8 @@ static uint64_t pfc_may_send(const struct wf_port *port, unsigned class, uint32_
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
         const struct wf_hold *p = &pfc->prio[prio];
 
-        if (pfc->queue_of_prio[prio] == class && now >= p->from_ps && now < p->until_ps &&
-            p->until_ps > until)
+        if (pfc->queue_of_prio[prio] == class && !(pfc->ignored >> prio & 1) && now >= p->from_ps &&
+            now < p->until_ps && p->until_ps > until)
             until = p->until_ps;
     }
     return until;
@@ -96,7 +100,7 @@ static void queue_update(struct wf_pfc_port *pfc, unsigned queue, uint64_t now)
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
         const struct wf_hold *p = &pfc->prio[prio];
 
-        if (pfc->queue_of_prio[prio] != queue || p->until_ps <= now)
+        if (pfc->queue_of_prio[prio] != queue || p->until_ps <= now || pfc->ignored >> prio & 1)
             continue;
         from = p->from_ps < from ? p->from_ps : from;
         until = p->until_ps > until ? p->until_ps : until;
@@ -108,23 +112,76 @@ static void queue_update(struct wf_pfc_port *pfc, unsigned queue, uint64_t now)
     wf_port_kick(pfc->port, now);
 }
 
+void wf_pfc_ignore(struct wf_port *port, unsigned prio, bool ignore)
+{
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
+    uint8_t bit = (uint8_t)(1u << prio);
+
+    pfc->ignored = (uint8_t)(ignore ? pfc->ignored | bit : pfc->ignored & ~bit);
+    queue_update(pfc, pfc->queue_of_prio[prio], wf_now(port));
+}
+
 static void prio_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
 {
-    uint64_t now = wf_now(pfc->port), *ctr = pfc->port->prio_ctr[prio];
+    uint64_t now = wf_now(pfc->port);
     struct wf_hold *p = &pfc->prio[prio];
-    bool was = p->until_ps > now;
 
-    if (!quanta) {
-        ctr[WF_PRIO_XON_RX]++;
-        hold_set(p, now, now, now);
-    } else {
-        ctr[was ? WF_PRIO_REFRESH_RX : WF_PRIO_XOFF_RX]++;
+    if (quanta)
         hold_set(p, now, now + pfc->response_ps, now + wf_pfc_quanta_ps(pfc->port, quanta));
-    }
+    else
+        hold_set(p, now, now, now);
     if (wf_why_of(pfc->port))
         wf_why_pause_rx(wf_why_of(pfc->port), pfc->port, prio, pfc->queue_of_prio[prio],
                         (uint32_t)quanta, p->from_ps, p->until_ps);
     queue_update(pfc, pfc->queue_of_prio[prio], now);
+}
+
+/* A pause that a PFC frame began is over when it ran out, or was ended. Nobody need look just then:
+ * whoever looks later sees it. */
+static void note_end(struct wf_pfc_port *pfc, unsigned prio, uint64_t now)
+{
+    uint8_t bit = (uint8_t)(1u << prio);
+
+    if (!(pfc->pausing & bit) || pfc->prio[prio].until_ps > now)
+        return;
+    pfc->pausing &= (uint8_t)~bit;
+    pfc->port->prio_ctr[prio][WF_PRIO_ON2OFF_RX]++;
+}
+
+static void pfc_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
+{
+    uint64_t now = wf_now(pfc->port), *ctr = pfc->port->prio_ctr[prio];
+    bool was;
+
+    if (!pfc->cfg.enable || !(wf_pfc_priorities(&pfc->cfg) & 1u << prio)) {
+        ctr[WF_PRIO_IGNORED_RX]++;
+        return;
+    }
+    note_end(pfc, prio, now);
+    was = pfc->pausing & 1u << prio;
+    ctr[!quanta ? WF_PRIO_XON_RX : was ? WF_PRIO_REFRESH_RX : WF_PRIO_XOFF_RX]++;
+    prio_received(pfc, prio, quanta);
+    if (quanta)
+        pfc->pausing |= (uint8_t)(1u << prio);
+    note_end(pfc, prio, now);
+    if (quanta && pfc->on_pause)
+        pfc->on_pause(pfc->port, prio);
+}
+
+static bool obeys_pause(const struct wf_pfc_cfg *cfg)
+{
+    return cfg->flow_control == WF_FLOW_PAUSE ||
+           (cfg->flow_control == WF_FLOW_PFC && cfg->obey_pause);
+}
+
+static enum wf_mac_control read_control(const struct wf_port *port, const struct wf_pkt *pkt,
+                                        struct wf_pfc *f)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+
+    if (!(pkt->p.flags & WF_P_MULTICAST) && memcmp(b, port->node->mac, 6))
+        return WF_MAC_CONTROL_IS_BAD; /* another station's */
+    return wf_mac_control_get(b, wf_pkt_caplen(pkt), &pkt->p, f);
 }
 
 static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
@@ -132,16 +189,16 @@ static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
     struct wf_pfc_port *pfc = wf_pfc_of(port);
     struct wf_pfc f;
 
-    switch (wf_mac_control_get(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p, &f)) {
+    switch (read_control(port, pkt, &f)) {
     case WF_MAC_CONTROL_IS_PFC:
         port->ctr[WF_PORT_PFC_RX_FRAMES]++;
         for (unsigned prio = 0; prio < WF_PRIOS; prio++)
-            if (pfc->cfg.enable && f.vector & 1u << prio)
-                prio_received(pfc, prio, f.quanta[prio]);
+            if (f.vector & 1u << prio)
+                pfc_received(pfc, prio, f.quanta[prio]);
         break;
     case WF_MAC_CONTROL_IS_PAUSE:
         port->ctr[WF_PORT_PAUSE_RX_FRAMES]++;
-        for (unsigned prio = 0; prio < WF_PRIOS && pfc->cfg.obey_pause; prio++)
+        for (unsigned prio = 0; prio < WF_PRIOS && obeys_pause(&pfc->cfg); prio++)
             prio_received(pfc, prio, f.quanta[0]);
         break;
     case WF_MAC_CONTROL_IS_BAD:
@@ -162,12 +219,37 @@ static struct wf_pkt *waiting(struct wf_pfc_port *pfc)
     return pkt && pkt->flags & WF_PKT_OWN_PFC ? pkt : NULL;
 }
 
+/* What the frame that waits is to say: of each priority the newest, or that all have to stop. */
+static void write_frame(struct wf_pfc_port *pfc, struct wf_pkt *pkt)
+{
+    struct wf_port *port = pfc->port;
+
+    if (pfc->cfg.flow_control == WF_FLOW_PAUSE)
+        wf_pause_build(wf_pkt_hdr_rw(pkt), port->node->mac,
+                       (uint16_t)(pfc->xoff_sent ? pfc->cfg.quanta : 0));
+    else
+        wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, pfc->vector, pfc->said);
+    pkt->frame_len = WF_FRAME_MIN;
+    pkt->payload = WF_PAYLOAD_REAL;
+    WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
+}
+
+/* Priorities of these that a frame may speak of. Pause speaks of all at once. */
+static uint8_t sendable(const struct wf_pfc_port *pfc, uint8_t vector)
+{
+    return pfc->cfg.flow_control == WF_FLOW_PAUSE ? vector : vector & wf_pfc_priorities(&pfc->cfg);
+}
+
 static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
 {
     struct wf_port *port = pfc->port;
     struct wf_net *net = port->node->net;
-    struct wf_pkt *pkt = waiting(pfc), *had = pkt;
+    struct wf_pkt *pkt, *had;
 
+    vector = sendable(pfc, vector);
+    if (!vector)
+        return;
+    pkt = had = waiting(pfc);
     if (!had) {
         pkt = wf_pkt_new(net, WF_FRAME_MIN - WF_FCS_LEN);
         memset(pfc->said, 0, sizeof(pfc->said));
@@ -179,10 +261,7 @@ static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
         if (vector & 1u << prio)
             pfc->said[prio] = (uint16_t)quanta;
     pfc->vector |= vector;
-    wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, pfc->vector, pfc->said);
-    pkt->frame_len = WF_FRAME_MIN;
-    pkt->payload = WF_PAYLOAD_REAL;
-    WF_ASSERT(wf_pkt_parse(pkt) == WF_DROP_NONE);
+    write_frame(pfc, pkt);
     if (had)
         return;
     pkt->flags |= WF_PKT_OWN_PFC;
@@ -196,10 +275,12 @@ static void pfc_on_control(struct wf_port *port, const struct wf_pkt *pkt)
 {
     struct wf_pfc_port *pfc = wf_pfc_of(port);
     uint64_t now = wf_now(port);
+    enum wf_mac_control is;
     struct wf_pfc f;
 
-    if (wf_mac_control_get(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p, &f) !=
-        WF_MAC_CONTROL_IS_PFC)
+    is = wf_mac_control_get(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p, &f);
+    port->ctr[WF_PORT_PAUSE_TX_FRAMES] += is == WF_MAC_CONTROL_IS_PAUSE;
+    if (is != WF_MAC_CONTROL_IS_PFC)
         return;
     port->ctr[WF_PORT_PFC_TX_FRAMES]++;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
@@ -251,12 +332,16 @@ void wf_pfc_xoff(struct wf_port *port, unsigned prio)
 {
     struct wf_pfc_port *pfc = wf_pfc_of(port);
 
-    if (pfc->xoff_sent & 1u << prio || !port->up)
+    uint8_t had = pfc->xoff_sent;
+
+    if (had & 1u << prio || !port->up)
         return;
     pfc->xoff_sent |= (uint8_t)(1u << prio);
     pfc->xoff_since_ps[prio] = wf_now(port);
-    send(pfc, (uint8_t)(1u << prio), pfc->cfg.quanta);
-    refresh_later(pfc);
+    if (pfc->cfg.flow_control != WF_FLOW_PAUSE || !had) /* a pause stops all the others too */
+        send(pfc, (uint8_t)(1u << prio), pfc->cfg.quanta);
+    if (sendable(pfc, pfc->xoff_sent))
+        refresh_later(pfc);
 }
 
 static void xoff_over(struct wf_pfc_port *pfc, unsigned prio)
@@ -276,7 +361,8 @@ void wf_pfc_xon(struct wf_port *port, unsigned prio)
     if (!(pfc->xoff_sent & 1u << prio))
         return;
     xoff_over(pfc, prio);
-    send(pfc, (uint8_t)(1u << prio), 0);
+    if (pfc->cfg.flow_control != WF_FLOW_PAUSE || !pfc->xoff_sent)
+        send(pfc, (uint8_t)(1u << prio), 0);
 }
 
 static void pfc_settle(struct wf_port *port)
@@ -286,6 +372,7 @@ static void pfc_settle(struct wf_port *port)
 
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
         hold_settle(&pfc->prio[prio], now);
+        note_end(pfc, prio, now);
         port->prio_ctr[prio][WF_PRIO_PAUSED_PS] = pfc->prio[prio].total_ps;
         if (pfc->xoff_sent & 1u << prio) {
             port->prio_ctr[prio][WF_PRIO_PAUSING_PS] += now - pfc->xoff_since_ps[prio];
@@ -304,6 +391,7 @@ static void pfc_link_changed(struct wf_port *port, bool up)
         return;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
         hold_set(&pfc->prio[prio], now, now, now);
+        note_end(pfc, prio, now);
         if (pfc->xoff_sent & 1u << prio)
             xoff_over(pfc, prio);
     }

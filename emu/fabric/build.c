@@ -206,7 +206,7 @@ static int check_desc(const struct wf_fabric *f, struct wf_err *err)
     for (uint32_t i = 0; i < f->desc->n_steps; i++) {
         const struct wf_desc_step *s = &f->desc->steps[i];
 
-        if (s->action == WF_DO_INJECT && !wf_fabric_port((struct wf_fabric *)f, s->where))
+        if (s->action >= WF_DO_INJECT && !wf_fabric_port((struct wf_fabric *)f, s->where))
             return wf_err_set(err, EINVAL, "there is no port '%s' to inject at", s->where);
     }
     for (uint32_t i = 0; i < f->desc->n_flows; i++) {

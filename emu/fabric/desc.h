@@ -8,6 +8,7 @@
 #define WEFT_FABRIC_DESC_H
 
 #include "base/arena.h"
+#include "eth/storm.h"
 #include "host/config.h"
 #include "net/fault.h"
 #include "net/link.h"
@@ -51,6 +52,7 @@ enum wf_desc_action {
     WF_DO_LINK_UP,
     WF_DO_LINK_RATE, /* both directions from now on */
     WF_DO_INJECT,    /* add `fault` at the egress of the port */
+    WF_DO_STORM,     /* PFC or pause frames out of the port */
 };
 
 struct wf_desc_step {
@@ -58,8 +60,9 @@ struct wf_desc_step {
     enum wf_desc_action action;
     uint32_t link;     /* LINK_*: index */
     uint64_t rate_bps; /* LINK_RATE */
-    const char *where; /* INJECT: port name, "leaf0:p3" */
+    const char *where; /* INJECT, STORM: port name, "leaf0:p3" */
     struct wf_fault fault;
+    struct wf_storm_cfg storm;
 };
 
 struct wf_desc {

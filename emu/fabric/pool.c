@@ -92,6 +92,23 @@ static uint64_t control_packets(const struct wf_desc *d, uint64_t data)
     return refreshes + (fit < few ? fit : few);
 }
 
+/* Frames of storms: of each on the longest link at the highest rate. */
+static uint64_t storm_packets(const struct wf_desc *d)
+{
+    uint64_t delay = 0, rate = 0, n = 0;
+
+    for (uint32_t i = 0; i < d->n_links; i++) {
+        wf_max_u64(&delay, d->links[i].cfg.delay_ps);
+        wf_max_u64(&rate, d->links[i].cfg.rate_bps);
+    }
+    for (uint32_t i = 0; i < d->n_steps; i++)
+        wf_max_u64(&rate, d->steps[i].action == WF_DO_LINK_RATE ? d->steps[i].rate_bps : 0);
+    for (uint32_t i = 0; i < d->n_steps; i++)
+        if (d->steps[i].action == WF_DO_STORM)
+            n += wf_storm_packets(&d->steps[i].storm, delay, rate);
+    return n;
+}
+
 /* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
 unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
@@ -106,7 +123,8 @@ unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
         n +=
             2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
     }
-    n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n);
+    n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n) +
+         storm_packets(d);
     return n < 1u << 26 ? (unsigned)n : 1u << 26;
 }
 

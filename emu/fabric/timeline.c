@@ -22,6 +22,9 @@ static void take_step(struct wf_fabric *f, const struct wf_desc_step *s)
     case WF_DO_INJECT:
         wf_fabric_inject(f, wf_fabric_port(f, s->where), &s->fault);
         break;
+    case WF_DO_STORM:
+        wf_storm_start(wf_fabric_port(f, s->where), &s->storm, &f->arena);
+        break;
     }
 }
 

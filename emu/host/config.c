@@ -63,6 +63,8 @@ static const struct wf_key rows[] = {
     {"gateway6", WF_KEY_IP, ROW(gateway6), "", .doc = "IPv6 gateway; default fd00:<leaf>::ffff."},
     {"dscp_to_priority", WF_KEY_MAP, ROW(dscp_to_priority), "d: d / 8", .max = 7, .count = 64,
      .doc = "DSCP to the NIC's priority (mlnx_qos: dscp2prio)."},
+    {"flow_control", WF_KEY_ENUM, ROW(pfc.flow_control), "pfc", .names = wf_flow_control_names,
+     .doc = "What the NIC obeys: PFC, 802.3x pause frames or nothing; a model host sends neither."},
 };
 
 static const struct wf_key_sub subs[] = {

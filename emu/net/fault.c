@@ -4,12 +4,15 @@
 #include "wire/bth.h"
 #include "wire/edit.h"
 
-const char *const wf_fault_class_names[] = {"roce_data", "roce_ack", "roce", "any", NULL};
+const char *const wf_fault_class_names[] = {"roce_data", "roce_ack", "roce",
+                                            "any",       "control",  NULL};
 
 static bool matches(enum wf_fault_class class, const struct wf_parsed *p)
 {
     const struct wf_opcode *op = &wf_opcodes[p->opcode];
 
+    if (class == WF_FAULT_CONTROL || p->flags & WF_P_MAC_CONTROL)
+        return class == WF_FAULT_CONTROL && p->flags & WF_P_MAC_CONTROL;
     if (class == WF_FAULT_ANY)
         return true;
     if (!(p->flags & WF_P_BTH))

@@ -14,6 +14,7 @@ enum wf_fault_class {
     WF_FAULT_ROCE_ACK,  /* ACK and NAK */
     WF_FAULT_ROCE,      /* any RoCE packet */
     WF_FAULT_ANY,       /* any frame but MAC control */
+    WF_FAULT_CONTROL,   /* MAC control: PFC and pause */
 };
 
 extern const char *const wf_fault_class_names[]; /* NULL-terminated, by enum wf_fault_class */

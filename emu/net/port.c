@@ -68,7 +68,7 @@ static enum wf_reason on_the_way(struct wf_port *port, struct wf_pkt *pkt)
         return WF_DROP_LINK_LOSS;
     if (chance(&port->prng, link->cfg.corrupt))
         pkt->flags |= WF_PKT_DAMAGED;
-    if (port->faults && !(pkt->p.flags & WF_P_MAC_CONTROL))
+    if (port->faults)
         return wf_fault_apply(port->faults, pkt);
     return WF_DROP_NONE;
 }

@@ -119,9 +119,7 @@ static void check_group_at(struct wf_scenario *s, const struct side *x, unsigned
         wf_scen_complain(s, false, &pg->xon_bytes, NULL, "xon of pg %u is %s, above xoff, %s", g,
                          wf_bytes_text(lim.xon, a, sizeof(a)),
                          wf_bytes_text(lim.xoff, b, sizeof(b)));
-    if (!peer->enable)
-        wf_scen_complain(s, best_effort(s), &peer->enable, NULL,
-                         "pg %u of %s is lossless, but its peer does not obey PFC", g, x->port);
+    wf_scen_check_obeyed(s, wf_desc_port_cfg(&s->desc, x->link, x->end), peer, g, x->port);
 }
 
 static void check_groups(struct wf_scenario *s)

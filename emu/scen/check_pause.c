@@ -16,6 +16,38 @@ static unsigned class_of(const struct wf_switch_port_cfg *port, unsigned dscp)
     return port->trust == WF_TRUST_DSCP ? port->dscp_to_tc[dscp] : port->pcp_to_tc[0];
 }
 
+/* What a full group sends must be what its peer obeys. */
+void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg *self,
+                          const struct wf_pfc_cfg *peer, unsigned g, const char *port)
+{
+    const struct wf_pfc_cfg *own = &self->pfc;
+    uint8_t bit = (uint8_t)(1u << self->pg_to_pfc_priority[g]);
+    const char *but = NULL;
+    const void *at = &peer->enable;
+
+    if (own->flow_control == WF_FLOW_NONE) {
+        but = "it sends no pauses (flow_control)";
+        at = &own->flow_control;
+    } else if (own->flow_control == WF_FLOW_PAUSE) {
+        at = &peer->flow_control;
+        if (peer->flow_control == WF_FLOW_NONE ||
+            (peer->flow_control == WF_FLOW_PFC && !peer->obey_pause))
+            but = "its peer does not obey 802.3x pause";
+    } else if (!(wf_pfc_priorities(own) & bit)) {
+        but = "PFC is not enabled for the priority that it pauses";
+        at = &own->priorities;
+    } else if (!peer->enable || peer->flow_control != WF_FLOW_PFC) {
+        but = "its peer does not obey PFC";
+        at = peer->enable ? (const void *)&peer->flow_control : &peer->enable;
+    } else if (!(wf_pfc_priorities(peer) & bit)) {
+        but = "its peer does not obey PFC for the priority that it pauses";
+        at = &peer->priorities;
+    }
+    if (but)
+        wf_scen_complain(s, best_effort(s), at, NULL, "pg %u of %s is lossless, but %s", g, port,
+                         but);
+}
+
 /* The priority that a full group pauses must be the one in which the host sends that traffic. */
 void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
                             const struct wf_desc_flow *f, const struct wf_switch_port_cfg *leaf)

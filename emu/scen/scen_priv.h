@@ -43,6 +43,8 @@ struct wf_scen_step {
     uint64_t rate_bps;
     uint64_t every, limit;
     int match; /* enum wf_fault_class */
+    uint32_t priorities, quanta;
+    uint64_t period_ps;
 };
 enum wf_scen_do {
     WF_SCEN_LINK_DOWN,
@@ -51,6 +53,8 @@ enum wf_scen_do {
     WF_SCEN_DROP,
     WF_SCEN_CE,
     WF_SCEN_CORRUPT,
+    WF_SCEN_PFC,
+    WF_SCEN_PAUSE,
 };
 extern const struct wf_keyset wf_step_keys;
 
@@ -76,6 +80,9 @@ static inline uint32_t wf_scen_leaf(const struct wf_scenario *s, uint32_t end)
 
     return end % 2 ? l->b.index : l->a.index;
 }
+/* What a full group of a port sends must be what its peer obeys. */
+void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg *self,
+                          const struct wf_pfc_cfg *peer, unsigned g, const char *port);
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
 void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf);
 /* check_discovery.c */

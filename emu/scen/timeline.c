@@ -11,24 +11,33 @@ enum { STEPS_MAX = 10000 };
 
 #define ROW(field) offsetof(struct wf_scen_step, field)
 
-static const char *const do_names[] = {"link_down", "link_up",        "link_rate", "inject_drop",
-                                       "inject_ce", "inject_corrupt", NULL};
+static const char *const do_names[] = {"link_down",   "link_up",   "link_rate",
+                                       "inject_drop", "inject_ce", "inject_corrupt",
+                                       "pfc",         "pause",     NULL};
 
 static const struct wf_key rows[] = {
     {"at", WF_KEY_TIME, ROW(at_ps), NULL, .doc = "When, in fabric time."},
     {"do", WF_KEY_ENUM, ROW(action), NULL, .names = do_names,
      .doc = "link_down and link_up; link_rate, another rate for frames that begin from then on; "
-            "inject_drop, inject_ce and inject_corrupt at a port's egress from then on."},
+            "inject_drop, inject_ce and inject_corrupt at a port's egress from then on; pfc and "
+            "pause, frames of that kind out of a port, whatever its buffers say."},
     {"link", WF_KEY_STRING, ROW(link), "", .doc = "link_*: a link or a pattern over them."},
     {"rate", WF_KEY_RATE, ROW(rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
      .doc = "link_rate: bit rate of each direction."},
     {"where", WF_KEY_STRING, ROW(where), "",
-     .doc = "inject_*: a port, such as leaf0:p3, or a pattern over them."},
+     .doc = "inject_*, pfc, pause: a port, such as leaf0:p3, or a pattern over them."},
     {"every", WF_KEY_UINT64, ROW(every), "1", 1, 1000000000000ull,
      .doc = "inject_*: each n-th of the frames that match."},
     {"match", WF_KEY_ENUM, ROW(match), "roce_data", .names = wf_fault_class_names,
      .doc = "inject_*: which frames are meant."},
-    {"limit", WF_KEY_UINT64, ROW(limit), "0", .doc = "inject_*: stop after so many; 0: never."},
+    {"limit", WF_KEY_UINT64, ROW(limit), "0",
+     .doc = "inject_*, pfc, pause: stop after so many; 0: never."},
+    {"priorities", WF_KEY_MASK, ROW(priorities), "all", .max = WF_PRIOS - 1,
+     .doc = "pfc: the priorities that it speaks of, such as [3, 4]."},
+    {"quanta", WF_KEY_UINT, ROW(quanta), "65535", 0, 65535,
+     .doc = "pfc, pause: the time asked for, in units of 512 bit times; 0 ends a pause."},
+    {"period", WF_KEY_TIME, ROW(period_ps), "0", 0, WF_PS_PER_S,
+     .doc = "pfc, pause: time between two frames of a storm; 0: one frame."},
 };
 
 const struct wf_keyset wf_step_keys = {
@@ -124,6 +133,48 @@ static void link_step(struct build *b, const struct wf_scen_step *x, const struc
                         x->link);
 }
 
+/* A step for each port that `where` means. */
+static void at_ports(struct build *b, const struct wf_scen_step *x, const struct wf_yaml_node *at,
+                     struct wf_desc_step *step)
+{
+    const struct wf_yaml_node *v = wf_yaml_get(at, "where");
+    struct wf_scenario *s = b->s;
+    uint32_t hits = 0;
+
+    if (!v) {
+        wf_diag_error(&s->diags, at, "'where' is missing in timeline: %s needs a port",
+                      do_names[x->action]);
+        return;
+    }
+    for (uint32_t i = 0; x->where && i < 2 * s->desc.n_links; i++)
+        if (wf_match(x->where, s->ports[i])) {
+            step->where = s->ports[i];
+            add(b, step);
+            hits++;
+        }
+    if (x->where && !hits)
+        wf_diag_unknown(&s->diags, v, x->where, s->ports, 2 * s->desc.n_links,
+                        "'%s' matches no port", x->where);
+}
+
+static void storm_step(struct build *b, const struct wf_scen_step *x, const struct wf_yaml_node *at)
+{
+    struct wf_desc_step step = {
+        .at_ps = x->at_ps,
+        .action = WF_DO_STORM,
+        .storm =
+            {
+                .period_ps = x->period_ps,
+                .limit = x->limit,
+                .quanta = (uint16_t)x->quanta,
+                .vector = x->priorities ? (uint8_t)x->priorities : 0xff,
+                .pause = x->action == WF_SCEN_PAUSE,
+            },
+    };
+
+    at_ports(b, x, at, &step);
+}
+
 static void inject_step(struct build *b, const struct wf_scen_step *x,
                         const struct wf_yaml_node *at)
 {
@@ -132,29 +183,22 @@ static void inject_step(struct build *b, const struct wf_scen_step *x,
         [WF_SCEN_CE] = WF_FAULT_CE,
         [WF_SCEN_CORRUPT] = WF_FAULT_CORRUPT,
     };
-    const struct wf_yaml_node *v = wf_yaml_get(at, "where");
-    struct wf_scenario *s = b->s;
-    uint32_t hits = 0;
     struct wf_desc_step step = {.at_ps = x->at_ps, .action = WF_DO_INJECT};
 
-    if (!v) {
-        wf_diag_error(&s->diags, at, "'where' is missing in timeline: %s needs a port",
-                      do_names[x->action]);
-        return;
-    }
     step.fault.action = actions[x->action];
     step.fault.match = (enum wf_fault_class)x->match;
     step.fault.every = x->every;
     step.fault.limit = x->limit;
-    for (uint32_t i = 0; x->where && i < 2 * s->desc.n_links; i++)
-        if (wf_match(x->where, s->ports[i])) {
-            step.where = s->ports[i];
-            add(b, &step);
-            hits++;
-        }
-    if (x->where && !hits)
-        wf_diag_unknown(&s->diags, v, x->where, s->ports, 2 * s->desc.n_links,
-                        "'%s' matches no port", x->where);
+    at_ports(b, x, at, &step);
+}
+
+static void refuse(struct wf_scenario *s, const struct wf_scen_step *x,
+                   const struct wf_yaml_node *at, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (wf_yaml_get(at, *keys))
+            wf_diag_error(&s->diags, wf_yaml_get(at, *keys), "'%s' does not go with %s", *keys,
+                          do_names[x->action]);
 }
 
 /* A key that the action doesn't use would be ignored silently. */
@@ -162,16 +206,20 @@ static void refuse_others(struct wf_scenario *s, const struct wf_scen_step *x,
                           const struct wf_yaml_node *at)
 {
     static const char *const of_links[] = {"link", "rate", NULL};
-    static const char *const of_faults[] = {"where", "every", "match", "limit", NULL};
-    bool rate = x->action == WF_SCEN_LINK_RATE;
+    static const char *const of_faults[] = {"every", "match", NULL};
+    static const char *const of_storms[] = {"priorities", "quanta", "period", NULL};
+    static const char *const of_ports[] = {"where", "limit", NULL};
+    bool storm = x->action >= WF_SCEN_PFC;
 
-    if (is_link(x) && !rate && wf_yaml_get(at, "rate"))
-        wf_diag_error(&s->diags, wf_yaml_get(at, "rate"), "'rate' does not go with %s",
-                      do_names[x->action]);
-    for (const char *const *k = is_link(x) ? of_faults : of_links; *k; k++)
-        if (wf_yaml_get(at, *k))
-            wf_diag_error(&s->diags, wf_yaml_get(at, *k), "'%s' does not go with %s", *k,
-                          do_names[x->action]);
+    if (is_link(x) && x->action != WF_SCEN_LINK_RATE)
+        refuse(s, x, at, of_links + 1);
+    refuse(s, x, at, is_link(x) ? of_ports : of_links);
+    if (is_link(x) || storm)
+        refuse(s, x, at, of_faults);
+    if (!storm)
+        refuse(s, x, at, of_storms);
+    if (x->action == WF_SCEN_PAUSE)
+        refuse(s, x, at, (const char *const[]){"priorities", NULL});
 }
 
 static void read_step(struct build *b, const struct wf_yaml_node *at)
@@ -192,6 +240,8 @@ static void read_step(struct build *b, const struct wf_yaml_node *at)
     refuse_others(s, x, at);
     if (is_link(x))
         link_step(b, x, at);
+    else if (x->action >= WF_SCEN_PFC)
+        storm_step(b, x, at);
     else
         inject_step(b, x, at);
 }

@@ -115,6 +115,9 @@ static const struct wf_key port_rows[] = {
      .doc = "Most that the port sends, in bits on the wire; 0: the link's rate. Pauses pass."},
     {"max_burst", WF_KEY_BYTES, PORT(max.burst_bytes), "0", 0, BYTES_MAX,
      .doc = "What may go beyond max_rate at once; 0 spaces frames evenly."},
+    {"flow_control", WF_KEY_ENUM, PORT(pfc.flow_control), "pfc", .names = wf_flow_control_names,
+     .doc = "What a full lossless group sends and what the port obeys: PFC, 802.3x pause frames, "
+            "which stop all priorities, or nothing."},
 };
 
 static const struct wf_key_sub port_subs[] = {

@@ -294,6 +294,11 @@ def draw_switches(w):
             sw["max_burst"] = bytes_of(d.log(1, 100000))
     sw["group"] = {d.below(8): {"weight": d.between(1, 1000)}}
     sw["queue"] = {"*": draw_queue(w), d.below(8): draw_queue(w)}
+    if w.pause:  # 802.3x, which stops all priorities at once
+        sw["flow_control"] = "pause"
+    elif w.best_effort and d.one_in(6):
+        sw["flow_control"] = d.pick(["pfc", "pause", "none"])
+        sw["pfc"]["priorities"] = sorted({d.below(8), d.below(8)})
     switches = {"*": sw}
     if w.switches and d.one_in(2):
         switches[d.pick(w.switches)] = {
@@ -309,6 +314,8 @@ def draw_hosts(w, host_map):
         host["dscp_to_priority"] = host_map
     if d.one_in(3):
         host["pfc"] = {"response": time_of(d.pick([0, d.log(1, 5000000)]))}
+    if w.pause or w.best_effort and d.one_in(6):
+        host["flow_control"] = "pause"
     if w.best_effort and d.one_in(4):
         host.setdefault("pfc", {})["enable"] = "false"
     return {"*": host} if host else {}
@@ -444,6 +451,7 @@ def draw(seed):
         case["lossless"] = "best_effort"
     w.path_mtu = d.pick(MTUS)
     w.mtu_needed = l3_max(w.path_mtu)
+    w.pause = d.one_in(8)
     w.classes = [d.below(64) for _ in range(d.between(1, 4))]
     case["topology"] = draw_topology(w)
     case["links"] = draw_links(w)

@@ -30,13 +30,22 @@ static uint64_t quanta_ps(const struct ob_port *p, uint64_t n)
     return (uint64_t)(((unsigned __int128)n * 512 * WF_PS_PER_S + rate / 2) / rate);
 }
 
-/* Class-enable vector and times of a PFC frame, from its bytes; false: another frame. */
-static bool read_pfc(const struct wf_pkt *pkt, uint8_t *vector, uint16_t quanta[WF_PRIOS])
+/* Class-enable vector and times of a PFC frame, from its bytes, or of a pause where the port has
+ * that; false: another frame. */
+static bool read_pfc(const struct ob_port *p, const struct wf_pkt *pkt, uint8_t *vector,
+                     uint16_t quanta[WF_PRIOS])
 {
     const uint8_t *b = wf_pkt_bytes(pkt);
+    bool pause = p->pfc->flow_control == WF_FLOW_PAUSE;
 
-    if (wf_pkt_caplen(pkt) < 34 || b[12] != 0x88 || b[13] != 0x08 || b[14] != 1 || b[15] != 1)
+    if (wf_pkt_caplen(pkt) < 34 || b[12] != 0x88 || b[13] != 0x08 || b[14] != !pause || b[15] != 1)
         return false;
+    if (pause) {
+        *vector = 0xff;
+        for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+            quanta[prio] = (uint16_t)(b[16] << 8 | b[17]);
+        return true;
+    }
     *vector = b[17];
     for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         quanta[prio] = (uint16_t)(b[18 + 2 * prio] << 8 | b[19 + 2 * prio]);
@@ -49,8 +58,11 @@ void ob_pause_received(struct ob_port *p, const struct wf_pkt *pkt)
     uint16_t quanta[WF_PRIOS];
     uint8_t vector;
 
-    if (!read_pfc(pkt, &vector, quanta) || !p->pfc->enable)
+    if (!read_pfc(p, pkt, &vector, quanta) || p->pfc->flow_control == WF_FLOW_NONE ||
+        (!p->pfc->enable && p->pfc->flow_control == WF_FLOW_PFC))
         return;
+    if (p->pfc->flow_control == WF_FLOW_PFC && p->pfc->priorities)
+        vector &= (uint8_t)p->pfc->priorities;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
         struct ob_hold *h = &p->hold[prio];
         uint64_t from = now + response_ps(p);
@@ -64,12 +76,12 @@ void ob_pause_received(struct ob_port *p, const struct wf_pkt *pkt)
     }
 }
 
-static uint8_t after_sending(uint8_t paused, const struct wf_pkt *pkt)
+static uint8_t after_sending(const struct ob_port *p, uint8_t paused, const struct wf_pkt *pkt)
 {
     uint16_t quanta[WF_PRIOS];
     uint8_t vector;
 
-    if (!read_pfc(pkt, &vector, quanta))
+    if (!read_pfc(p, pkt, &vector, quanta))
         return paused;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         if (vector & 1u << prio)
@@ -82,12 +94,12 @@ void ob_pause_sent(struct ob_port *p, const struct wf_pkt *pkt)
     uint16_t quanta[WF_PRIOS];
     uint8_t vector;
 
-    if (!read_pfc(pkt, &vector, quanta)) {
+    if (!read_pfc(p, pkt, &vector, quanta)) {
         ob_fail(p->ob, "control_frame", "%s sends a MAC control frame that is no PFC",
                 p->port->name);
         return;
     }
-    p->sent_xoff = after_sending(p->sent_xoff, pkt);
+    p->sent_xoff = after_sending(p, p->sent_xoff, pkt);
     for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         if (vector & 1u << prio && quanta[prio])
             p->xoff_sent_ps[prio] = p->ob->now_ps;
@@ -125,8 +137,14 @@ void ob_pause_check(struct ob_port *p)
 
     if (!p->port->up)
         return;
+    if (p->pfc->flow_control == WF_FLOW_NONE)
+        wants = 0;
+    else if (p->pfc->flow_control == WF_FLOW_PAUSE && wants)
+        wants = 0xff;
+    else if (p->pfc->flow_control == WF_FLOW_PFC && p->pfc->priorities)
+        wants &= (uint8_t)p->pfc->priorities;
     for (const struct wf_fifo_node *n = p->port->control.head; n; n = n->next)
-        told = after_sending(told, WF_CONTAINER_OF(n, struct wf_pkt, q));
+        told = after_sending(p, told, WF_CONTAINER_OF(n, struct wf_pkt, q));
     if (told != wants) {
         ob_fail(ob, wants & ~told ? "lost_xoff" : "lost_xon",
                 "%s: its groups want priorities 0x%02x stopped, its frames say 0x%02x",

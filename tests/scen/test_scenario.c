@@ -374,7 +374,9 @@ static const struct mistake mistakes[] = {
      "t.yaml:3:12: error: 'at' is missing in timeline: When, in fabric time.\n"},
     {HEAD "timeline: [{at: 1ms, do: link_dwn, link: leaf0-spine0}]\n",
      "t.yaml:3:26: error: do: 'link_dwn' is not one of link_down, link_up, link_rate, inject_drop, "
-     "inject_ce, inject_corrupt; did you mean 'link_down'?\n"},
+     "inject_ce, inject_corrupt, pfc, pause; did you mean 'link_down'?\n"},
+    {HEAD "timeline: [{at: 1ms, do: pause, where: leaf0:p0, priorities: [3]}]\n",
+     "t.yaml:3:62: error: 'priorities' does not go with pause\n"},
     {HEAD "timeline: [{at: 1ms, do: link_down, link: leaf0-leaf1}]\n",
      "t.yaml:3:43: error: 'leaf0-leaf1' matches no link\n"},
     {HEAD "timeline: [{at: 1ms, do: link_down}]\n",
