@@ -6,6 +6,8 @@
 #ifndef WEFT_BASE_REASON_H
 #define WEFT_BASE_REASON_H
 
+#include <stdint.h>
+
 /* clang-format off */
 /* X(ID, "name", "meaning") */
 #define WF_REASONS(X) \
@@ -54,5 +56,7 @@ enum wf_reason {
 /* "mtu"; "none" for WF_DROP_NONE. */
 const char *wf_reason_name(enum wf_reason r);
 const char *wf_reason_meaning(enum wf_reason r);
+/* What stands for it in digests: of its name, so that rows may come and move. */
+uint64_t wf_reason_code(enum wf_reason r);
 
 #endif
