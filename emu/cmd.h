@@ -32,6 +32,7 @@ int wf_cmd_replay(int argc, char **argv);
 int wf_cmd_run(int argc, char **argv);
 int wf_cmd_show(int argc, char **argv);
 int wf_cmd_sweep(int argc, char **argv);
+int wf_cmd_why(int argc, char **argv);
 
 /* The command line as text, for manifests. Before getopt, which moves the words. */
 void wf_cmd_line(int argc, char **argv, char *buf, size_t len);

@@ -19,7 +19,7 @@ struct command {
 static const struct command commands[] = {
     {"lab", "up|down|status", "guests with real RDMA stacks on a live fabric", wf_cmd_lab},
     {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
-    {"show", "WHAT", "look into a live fabric", wf_cmd_show},
+    {"show", "WHAT", "look into a live fabric, or at a result", wf_cmd_show},
     {"inject", "WHAT", "break something in a live fabric", wf_cmd_inject},
     {"run", "SCENARIO", "run a scenario and say what it has shown", wf_cmd_run},
     {"check", "SCENARIO...", "say what is wrong with scenario files, explain their values",
@@ -29,6 +29,8 @@ static const struct command commands[] = {
     {"diff", "A B", "say what differs between two results", wf_cmd_diff},
     {"plot", "DIR|CSV...", "draw sweeps and traces", wf_cmd_plot},
     {"sweep", "SCENARIO", "run a scenario over settings and seeds, into tables", wf_cmd_sweep},
+    {"why", "RECORD QUESTION", "say why a packet waited, was marked, dropped or paused",
+     wf_cmd_why},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

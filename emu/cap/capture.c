@@ -155,6 +155,10 @@ static void describe(struct wf_capture_note *n, const struct wf_port *port,
     n->marked = pkt->flags & WF_PKT_MARKED;
     n->damaged = pkt->flags & WF_PKT_DAMAGED;
     n->id = pkt->flags & WF_PKT_REPLAYED ? pkt->cookie : 0;
+    if (dir != WF_TAP_RX && port->node->net->why && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
+        n->decided = pkt->why;
+        n->pg = pkt->pg;
+    }
     if (dir == WF_TAP_TX && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
         n->queued = true;
         n->queue = pkt->queue;

@@ -6,6 +6,9 @@
  *   queue, prio     egress queue, and whom a pause of the receiver stops (802.1p priority)
  *   depth_bytes     bytes ahead of it when it was queued
  *   waited, paused  from queueing to the first bit; of that, how long its class was paused
+ *   pg, pg_bytes, pg_limit_bytes, pool_bytes   while decisions are recorded (why_log.h): what the
+ *                   switch's buffer held when it came, before it
+ *   ecn_bytes, ecn_chance, ecn_draw   likewise: the length that counted for ECN, and the draw
  *   marked=1        the fabric has set CE by then
  *   damaged=1       its FCS is wrong
  *   drop=REASON     it ended here; seen again as a record of its own behind the one of its arrival

@@ -6,7 +6,34 @@
 
 #include "base/units.h"
 
-enum { COMMENT_MAX = 256 };
+enum { COMMENT_MAX = 512 };
+
+/* Parts per million as percent. */
+static const char *percent(uint32_t ppm, char *buf, size_t len)
+{
+    snprintf(buf, len, "%u.%04u%%", ppm / 10000, ppm % 10000);
+    return buf;
+}
+
+/* What the switch has decided of it. */
+static size_t decided(const struct wf_capture_note *n, char *buf, size_t used)
+{
+    const struct wf_pkt_why *d = &n->decided;
+    char a[16], b[16];
+
+    if (d->admitted)
+        used += (size_t)snprintf(buf + used, COMMENT_MAX - used,
+                                 "%spg=%u pg_bytes=%u pg_limit_bytes=%u pool_bytes=%u",
+                                 used ? " " : "", n->pg, d->pg_bytes, d->pg_limit, d->pool_bytes);
+    if (d->looked)
+        used += (size_t)snprintf(buf + used, COMMENT_MAX - used, "%secn_bytes=%u", used ? " " : "",
+                                 d->mark_bytes);
+    if (d->looked && d->drawn)
+        used += (size_t)snprintf(buf + used, COMMENT_MAX - used, " ecn_chance=%s ecn_draw=%s",
+                                 percent(d->chance_ppm, a, sizeof(a)),
+                                 percent(d->draw_ppm, b, sizeof(b)));
+    return used;
+}
 
 static const char *comment_of(const struct wf_capture_note *n, char *buf)
 {
@@ -19,6 +46,7 @@ static const char *comment_of(const struct wf_capture_note *n, char *buf)
             buf, COMMENT_MAX, "queue=%u prio=%u depth_bytes=%u waited=%s paused=%s", n->queue,
             n->prio, n->depth_bytes, wf_time_text(n->waited_ps, waited, sizeof(waited)),
             wf_time_text(n->paused_ps, paused, sizeof(paused)));
+    used = decided(n, buf, used);
     if (n->marked)
         used += (size_t)snprintf(buf + used, COMMENT_MAX - used, "%smarked=1", used ? " " : "");
     if (n->damaged)

@@ -8,6 +8,7 @@
 
 #include "base/reason.h"
 #include "cap/pcapng.h"
+#include "net/packet.h"
 
 /* What happened to a frame at a port; its first cap_bytes follow. */
 struct wf_capture_note {
@@ -15,8 +16,9 @@ struct wf_capture_note {
     uint32_t iface, len_bytes, cap_bytes, depth_bytes;
     enum wf_reason why;
     enum wf_pcapng_dir dir;
-    uint8_t queue, prio;
+    uint8_t queue, prio, pg;
     bool queued, marked, damaged;
+    struct wf_pkt_why decided; /* while decisions are recorded */
 };
 
 /* Write one record, its comment made from the note. */

@@ -52,7 +52,7 @@ enum wf_pkt_flag {
 struct wf_pkt_why {
     uint32_t pg_bytes, pg_limit, pool_bytes; /* at admission */
     uint32_t mark_bytes, chance_ppm, draw_ppm;
-    bool admitted, looked; /* which of these are there */
+    bool admitted, looked, drawn; /* which of these are there */
 };
 
 /*

@@ -97,6 +97,7 @@ void wf_switch_why_mark_rec(struct wf_why *w, const struct wf_switch *sw, const 
         .was_ce = pkt->p.ecn == WF_ECN_CE,
     };
     pkt->why.looked = true;
+    pkt->why.drawn = draw->of;
     pkt->why.mark_bytes = u32(queue_bytes);
     pkt->why.chance_ppm = draw->of ? (uint32_t)((double)draw->chance / (double)draw->of * 1e6) : 0;
     pkt->why.draw_ppm = draw->of ? (uint32_t)((double)draw->draw / (double)draw->of * 1e6) : 0;

@@ -169,6 +169,119 @@ class Why(unittest.TestCase):
             if r["what"] == "admit" and r["verdict"] == "admitted":
                 self.assertLessEqual(r["queue_bytes"] + r["len"], 20000)
 
+    def ask(self, *words, name="why.jsonl"):
+        code, out, err = weft("why", os.path.join(self.dir, name), *words)
+        self.assertEqual((code, err), (0, ""))
+        return out
+
+    def test_a_packet_by_the_numbers_of_a_link(self):
+        """One flow alone on 100G, links of 1 us, no latency in the switch. The first packet is 16 bytes
+        longer: each other one waits as long for it."""
+        text = ("weft: 1\ntopology: {leaves: 1, spines: 0, hosts_per_leaf: 2}\nlinks: {'*': {delay: 1us}}\n"
+                "switches: {'*': {latency: 0}}\nworkload: [{name: f, kind: flow, from: h0, to: h1, size: "
+                "10kB, path_mtu: 1024}]\n")
+        head, recs, _ = self.record(text)
+        psn = (head["flows"][0]["first_psn"] + 3) & 0xffffff
+        size = next(r["len"] for r in recs if r.get("psn") == psn)
+        wire = (size + 20) * 80  # ps
+        first = next(r["len"] for r in recs if r.get("psn") == head["flows"][0]["first_psn"]) + 20
+        sent = first * 80 + 2 * wire
+        came = sent + (size + 8) * 80 + 1000000  # the last bit, behind the preamble
+        out = self.ask("flow.f", "packet", "3")
+        self.assertEqual(out, self.ask(f"flow.f psn {psn}"))
+        self.assertEqual(out, self.ask("qp", str(head["flows"][0]["dqpn"]), "psn", str(psn))
+                         .replace(f"queue pair {head['flows'][0]['dqpn']}", "flow.f"))
+        lines = out.splitlines()
+        self.assertEqual(lines[0], f"flow.f psn {psn}:")
+
+        def us(ps):
+            return f"{ps / 1e6:.6f}".rstrip("0").rstrip(".") + "us" if ps >= 1e6 else \
+                f"{ps / 1e3:.3f}".rstrip("0").rstrip(".") + "ns"
+        self.assertRegex(lines[1], rf"^  h0 +{us(sent)}  left by p0: q3 held it for ")
+        self.assertRegex(lines[2], rf"^  leaf0 +{us(came)}  in by p0: PG 3 held 0 of .* bytes.*, the buffer "
+                                   r"0 of .*, p1.q3 0.*: admitted$")
+        self.assertRegex(lines[3], rf"^  leaf0 +{us(came + 1280)}  left by p1: q3 held it for 1.28ns "
+                                   "behind 0 bytes$")
+        self.assertRegex(lines[4], rf"^  h1 +{us(came + 1280 + (size + 8) * 80 + 1000000)}  arrived at p0$")
+        self.assertEqual(len(lines), 5)
+
+    def test_pauses_lead_to_the_root(self):
+        _, recs, _ = self.record(INCAST.replace("h[1-3]", "h[1-2]").replace("400kB", "1MB, window: 1MB"))
+        far = next(r for r in recs if r["what"] == "xoff" and r["at"].startswith("leaf1:p0"))
+        out = self.ask("pause", far["at"], "prio", "3", "at", f"{far['t_ps']}ps")
+        chain = re.findall(r"(\S+) stopped priority 3 of (\S+) at (\S+), until", out)
+        self.assertEqual([(a, b) for a, b, _ in chain],
+                         [("leaf1:p0", "h2:p0"), ("spine0:p1", "leaf1:p2"), ("leaf0:p2", "spine0:p0")])
+        self.assertIn("on the way to leaf1:p2.q3", out)
+        self.assertTrue(out.rstrip().endswith("and was not stopped: the root"))
+        self.assertIn("leaf0:p0.q3", out.splitlines()[-1])
+        # whom it stopped asks the same
+        at = next(r for r in recs if r["what"] == "pause_rx" and r["at"] == "h2:p0" and r["quanta"]
+                  and r["t_ps"] > far["t_ps"])["t_ps"]
+        self.assertEqual(self.ask("pause", "h2:p0", "at", f"{at}ps"), out)
+        slow = self.ask("flow.f:h2-h0", "slowest")
+        self.assertIn("leaf0:p2 stopped priority 3 of spine0:p0", slow)
+        for words, why in ((["pause", "leaf0:p0"], "none of the ports with pauses fits 'leaf0:p0'; there are "),
+                           (["pause", far["at"], "at", "1ps"], "neither stopped its peer nor was stopped at 0.001ns"),
+                           (["pause", far["at"], "until", "1ps"], "expected prio N or at TIME"),
+                           (["flow.f", "psn", "1"], "none of the flows fits 'flow.f'"),
+                           (["flow.f:h1-h0", "psn", "77"], "nothing is recorded of flow.f:h1-h0 psn 77"),
+                           (["flow.f:h1-h0", "nsp", "77"], "(psn N, packet N, slowest)"),
+                           (["puase", "x"], "did you mean 'pause'"), ([], "no question")):
+            code, said, err = weft("why", os.path.join(self.dir, "why.jsonl"), *words)
+            self.assertEqual((code, said), (2, ""), err)
+            self.assertIn(why, err)
+
+    def test_drops_are_explained(self):
+        _, recs, _ = self.record(LOSSY)
+        n = sum(r["what"] == "drop" for r in recs)
+        out = self.ask("drops")
+        self.assertEqual(out.count("refused, egress_full: egress queue over its limit"), min(n, 20))
+        self.assertEqual("more" in out, n > 20)
+        first = next(r for r in recs if r["what"] == "drop")
+        self.assertIn("sent again", self.ask("qp", str(first["dqpn"]), "psn", str(first["psn"])))
+        self.assertEqual(self.ask("drops", "h0:p0"), "nothing was dropped at h0:p0\n")
+
+    def test_a_frame_of_a_capture(self):
+        cap = os.path.join(self.dir, "c.pcapng")
+        why = os.path.join(self.dir, "cap.jsonl")
+        text = INCAST + f"capture: [{{at: 'leaf*:p*', file: {cap}}}]\n"
+        self.assertEqual(weft("run", "--quiet", "--why", why, "-", text=text)[0], 0)
+        with open(why, encoding="ascii") as f:
+            recs = [json.loads(line) for line in f][1:]
+        out = ""
+        for n in range(1, 2000):  # one that is marked by a draw
+            code, out, err = weft("why", f"{cap}#{n}")
+            self.assertEqual(code, 0, err)
+            if "draw" in out and "marked CE" in out:
+                break
+        qp, psn = map(int, re.search(r"queue pair (\d+) psn (\d+):", out).groups())
+        mark = next(r for r in recs if r["what"] == "mark" and "draw" in r and r["verdict"] == "marked"
+                    and (r["dqpn"], r["psn"]) == (qp, psn))
+        chance, draw = re.search(rf"{mark['at']} .* chance (\S+)%, draw (\S+)%; marked CE", out).groups()
+        self.assertAlmostEqual(float(chance), mark["chance"] * 100, delta=1e-4)
+        self.assertAlmostEqual(float(draw), mark["draw"] * 100, delta=1e-4)
+        self.assertIn(f"was {mark['queue_bytes']:,} bytes", out)
+        admit = next(r for r in recs if r["what"] == "admit" and (r["dqpn"], r["psn"]) == (qp, psn)
+                     and r["out"] == mark["at"])
+        self.assertIn(f"PG 3 held {admit['pg_bytes']:,} of {XOFF:,} bytes, the buffer "
+                      f"{admit['pool_bytes']:,}", out)
+        code, whole, err = weft("why", f"{cap}#{n}", why)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(whole, self.ask("qp", str(qp), "psn", str(psn), name="cap.jsonl").replace(
+            f"queue pair {qp}", whole.split(" psn")[0]))
+        code, _, err = weft("why", f"{cap}#999999")
+        self.assertEqual(code, 2)
+        self.assertIn("has no frame 999999, but ", err)
+
+    def test_files_that_are_no_record(self):
+        for text, why in (("", "is no record"), ("{}\n", "is no record"),
+                          ('{"schema": "weft.why/1"}\nnonsense\n', ":2:1: this is no recorded decision"),
+                          ('{"schema": "weft.why/1"}\n{"at": 7}\n', "no recorded decision")):
+            code, _, err = weft("why", "-", "drops", text=text)
+            self.assertEqual(code, 2)
+            self.assertIn(why, err)
+
     def test_only_what_is_asked_for(self):
         section = "why: {at: 'leaf0:*', flows: 'flow.f:h2-h0', last: 50, file: %s}\n"
         path = os.path.join(self.dir, "own.jsonl")
