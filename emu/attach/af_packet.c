@@ -117,6 +117,7 @@ static int prepare(struct wf_edge_dev *d, char *args, size_t len, struct wf_err 
     d->has_own_mac = true;
     d->mtu = i.mtu < d->mtu ? i.mtu : d->mtu;
     d->mtu = d->mtu < RING_MTU ? d->mtu : RING_MTU;
+    wf_far_end_ask(i.index, &d->far);
     snprintf(d->where, sizeof(d->where), "interface %s", name);
     snprintf(d->name, sizeof(d->name), "net_af_packet%u", atomic_fetch_add(&serial, 1));
     snprintf(args, len, "%s,iface=%s,blocksz=%d,framesz=%d,framecnt=%d,qdisc_bypass=1", d->name,

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/far_end.h"
 #include "base/err.h"
 #include "host/config.h"
 
@@ -53,6 +54,7 @@ struct wf_edge_dev {
     bool has_own_mac;
     bool promisc_was; /* before us */
     int ifindex, lock_fd;
+    struct wf_far_end far; /* of a kernel interface */
 };
 
 extern const struct wf_attach_kind wf_attach_vhost_user, wf_attach_af_packet, wf_attach_ethdev;

@@ -149,6 +149,23 @@ static void compare_mtu(struct wf_edge *e)
                      e->node.name, e->dev.mtu_asked, link);
 }
 
+/* A veth's other end may be shorter than ours; a bridge keeps what is for the next hop only. */
+static void tell_far_end(struct wf_edge *e)
+{
+    const struct wf_far_end *far = &e->dev.far;
+
+    if (far->mtu && far->mtu < e->dev.mtu_asked)
+        wf_edges_say(e->owner,
+                     "%s: the other end of %s takes an MTU of %u, the scenario says %u: longer "
+                     "frames get lost there, uncounted",
+                     e->node.name, e->dev.where, far->mtu, e->dev.mtu_asked);
+    if (far->bridged)
+        wf_edges_say(e->owner,
+                     "%s: behind %s is a Linux bridge: PFC and pause never cross it, LLDP only "
+                     "with 0x4000 in its group_fwd_mask",
+                     e->node.name, e->dev.where);
+}
+
 static void first_look(struct wf_edge *e)
 {
     enum wf_peer_state state = e->dev.kind->look(&e->dev);
@@ -193,6 +210,7 @@ int wf_edges_open(struct wf_edges *es, struct wf_fabric *f, struct wf_err *err)
     es->opening = true;
     for (uint32_t i = 0; i < es->n && !rc; i++) {
         compare_mtu(es->edges[i]);
+        tell_far_end(es->edges[i]);
         first_look(es->edges[i]);
     }
     es->opening = false;
