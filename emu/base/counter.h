@@ -34,7 +34,11 @@
     X(PFC_RX_FRAMES, C, "pfc_rx_frames", "802.1Qbb frames received", "", "rx_pause_ctrl_phy", "") \
     X(PFC_TX_FRAMES, C, "pfc_tx_frames", "802.1Qbb frames sent", "", "tx_pause_ctrl_phy", "") \
     X(PFC_BAD_FRAMES, C, "pfc_bad_frames", "MAC control frames that are no valid PFC or pause", "", "rx_unsupported_op_phy", "") \
-    X(LINK_DOWN_EVENTS, C, "link_down_events", "times the link went down", "", "link_down_events_phy", "link_downed, LinkDownedCounter")
+    X(LINK_DOWN_EVENTS, C, "link_down_events", "times the link went down", "", "link_down_events_phy", "link_downed, LinkDownedCounter") \
+    X(TRIM_FRAMES, C, "trim_frames", "frames for this egress port that were trimmed here instead of dropped", "SAI_PORT_STAT_TRIM_PACKETS", "", "") \
+    X(TRIM_TX_FRAMES, C, "trim_tx_frames", "those sent", "SAI_PORT_STAT_TX_TRIM_PACKETS", "", "") \
+    X(TRIM_DROP_FRAMES, C, "trim_drop_frames", "those dropped after all", "SAI_PORT_STAT_DROPPED_TRIM_PACKETS", "", "") \
+    X(TRIM_RX_FRAMES, C, "trim_rx_frames", "trimmed frames that a model host received", "", "", "")
 
 #define WF_CTRS_PRIO(X) \
     X(RX_FRAMES, C, "rx_frames", "frames received in this priority", "", "rx_prioN_packets", "") \
@@ -60,7 +64,10 @@
     X(MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "", "") \
     X(CE_FRAMES, C, "ecn_already_ce_frames", "frames that were to be marked CE and came with it", "", "", "") \
     X(BYTES, G, "queue_bytes", "bytes waiting now", "SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", "", "") \
-    X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "")
+    X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "") \
+    X(TRIM_FRAMES, C, "trim_frames", "frames that it refused and that were trimmed", "SAI_QUEUE_STAT_TRIM_PACKETS", "", "") \
+    X(TRIM_TX_FRAMES, C, "trim_tx_frames", "those sent, from another queue", "SAI_QUEUE_STAT_TX_TRIM_PACKETS", "", "") \
+    X(TRIM_DROP_FRAMES, C, "trim_drop_frames", "those dropped after all", "SAI_QUEUE_STAT_DROPPED_TRIM_PACKETS", "", "")
 
 #define WF_CTRS_PG(X) \
     X(BYTES, G, "pg_bytes", "bytes of this ingress priority group held now", "SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", "", "") \

@@ -130,7 +130,9 @@ static void host_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *p
     struct wf_host *h = (struct wf_host *)node;
     enum wf_reason why = refused(h, pkt);
 
-    if (!why && pkt->p.flags & WF_P_ROCEV2)
+    if (!why && pkt->flags & WF_PKT_TRIMMED)
+        port->ctr[WF_PORT_TRIM_RX_FRAMES]++; /* go-back-N has no use of it */
+    else if (!why && pkt->p.flags & WF_P_ROCEV2)
         why = rx_roce(h, pkt);
     else if (!why && wf_nic_reply(h, port, pkt))
         return;

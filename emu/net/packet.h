@@ -38,14 +38,18 @@ enum wf_payload {
 };
 
 enum wf_pkt_flag {
-    WF_PKT_MARKED = 1,    /* CE was set by this fabric */
-    WF_PKT_BAD_ICRC = 2,  /* virtual payload whose ICRC is to be wrong */
-    WF_PKT_DAMAGED = 4,   /* FCS is wrong: the next receiver drops it */
-    WF_PKT_ACCOUNTED = 8, /* the switch's buffer holds it */
-    WF_PKT_REPLAYED = 16, /* read from a capture */
-    WF_PKT_IP_OK = 32,    /* its IPv4 checksum was right, and edits keep it so */
-    WF_PKT_WATCHED = 64,  /* somebody looked on when it was enqueued */
-    WF_PKT_OWN_PFC = 128, /* made by the link layer of the port that it waits at */
+    WF_PKT_MARKED = 1,      /* CE was set by this fabric */
+    WF_PKT_BAD_ICRC = 2,    /* virtual payload whose ICRC is to be wrong */
+    WF_PKT_DAMAGED = 4,     /* FCS is wrong: the next receiver drops it */
+    WF_PKT_ACCOUNTED = 8,   /* the switch's buffer holds it */
+    WF_PKT_REPLAYED = 16,   /* read from a capture */
+    WF_PKT_IP_OK = 32,      /* its IPv4 checksum was right, and edits keep it so */
+    WF_PKT_WATCHED = 64,    /* somebody looked on when it was enqueued */
+    WF_PKT_OWN_PFC = 128,   /* made by the link layer of the port that it waits at */
+    WF_PKT_TRIMMED = 256,   /* a switch has cut it: it ends within its payload */
+    WF_PKT_TRIM_HERE = 512, /* trimmed by the switch that it is at; and the queue that refused it */
+    WF_PKT_TRIM_QUEUE = 7 << 10,
+    WF_PKT_TRIM_SHIFT = 10,
 };
 
 /* While decisions are recorded (why.h): those of the switch that it is in, for captures. */

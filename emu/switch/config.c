@@ -36,6 +36,8 @@ static const struct wf_keyset pg_keys = {
 static const char *const sched_names[] = {"dwrr", "strict", "wrr", NULL};
 static const char *const mark_names[] = {"dequeue", "enqueue", NULL};
 
+static const char *const discard_names[] = {"drop", "trim", NULL};
+
 static const struct wf_key queue_rows[] = {
     {"sched", WF_KEY_ENUM, QUEUE(sched), "dwrr", .names = sched_names,
      .doc = "Strict queues go before all others, the highest first; dwrr shares by bytes, wrr by "
@@ -71,6 +73,9 @@ static const struct wf_key queue_rows[] = {
             "those that are not ECN-capable, or all when ecn is off."},
     {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB", 0, BYTES_MAX,
      .doc = "Lossy packets that would make the queue longer are dropped.", .source = "assumed"},
+    {"packet_discard_action", WF_KEY_ENUM, QUEUE(discard), "drop", .names = discard_names,
+     .doc = "trim: lossy packets that are refused for want of buffer are trimmed (SONiC: of the "
+            "buffer profile)."},
 };
 
 static const struct wf_keyset queue_keys = {
@@ -111,6 +116,8 @@ static const struct wf_key port_rows[] = {
      .doc = "Whom a full group pauses (SONiC: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, inverted)."},
     {"pfc_priority_to_queue", WF_KEY_MAP, PORT(pfc_priority_to_queue), "p: p", .max = 7, .count = 8,
      .doc = "What a received pause stops (SONiC: MAP_PFC_PRIORITY_TO_QUEUE)."},
+    {"tc_to_dscp", WF_KEY_MAP, PORT(tc_to_dscp), "t: 8 * t", .max = 63, .count = 8,
+     .doc = "Traffic class to the DSCP written (SAI: TC_AND_COLOR_TO_DSCP)."},
     {"max_rate", WF_KEY_RATE, PORT(max.rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
      .doc = "Most that the port sends, in bits on the wire; 0: the link's rate. Pauses pass."},
     {"max_burst", WF_KEY_BYTES, PORT(max.burst_bytes), "0", 0, BYTES_MAX,
@@ -166,6 +173,7 @@ static const struct wf_key rows[] = {
 
 static const struct wf_key_sub subs[] = {
     {NULL, &wf_switch_port_keys, ROW(port), 0, NULL},
+    {"trim", &wf_trim_keys, ROW(trim), 0, "Trimming of packets that queues refuse."},
     {"lb", &wf_lb_keys, ROW(lb), 0, "Load balancing over equal paths."},
 };
 
@@ -191,6 +199,7 @@ void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg)
     for (unsigned i = 0; i < 8; i++) {
         port->pcp_to_tc[i] = port->tc_to_pg[i] = port->tc_to_queue[i] = (uint8_t)i;
         port->pg_to_pfc_priority[i] = port->pfc_priority_to_queue[i] = (uint8_t)i;
+        port->tc_to_dscp[i] = (uint8_t)(8 * i);
     }
 }
 

@@ -12,12 +12,14 @@
 #include "eth/ets.h"
 #include "eth/pfc.h"
 #include "switch/lb_config.h"
+#include "switch/trim_config.h"
 
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
 enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT, WF_SCHED_WRR };
 enum wf_flood_lossless { WF_FLOOD_LOSSLESS_FORWARD, WF_FLOOD_LOSSLESS_DROP };
 enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
+enum wf_discard { WF_DISCARD_DROP, WF_DISCARD_TRIM };
 enum wf_mark_at { WF_MARK_DEQUEUE, WF_MARK_ENQUEUE };
 
 struct wf_pg_cfg {
@@ -36,6 +38,7 @@ struct wf_queue_cfg {
     struct wf_ecn_cfg ecn;
     int mark_at;          /* enum wf_mark_at */
     uint64_t limit_bytes; /* lossy packets beyond are dropped */
+    int discard;          /* enum wf_discard: or trimmed */
 };
 
 /* Queues that share a part of the link. */
@@ -52,6 +55,7 @@ struct wf_switch_port_cfg {
     uint8_t tc_to_queue[8];
     uint8_t pg_to_pfc_priority[8];    /* whom do I pause */
     uint8_t pfc_priority_to_queue[8]; /* what does a received pause stop */
+    uint8_t tc_to_dscp[8];
     struct wf_pfc_cfg pfc;
     struct wf_pg_cfg pg[WF_PGS];
     struct wf_queue_cfg queue[WF_QUEUES];
@@ -69,6 +73,7 @@ struct wf_switch_cfg {
     uint64_t mac_age_ps; /* WF_KEY_AUTO: for ever */
     int flood_lossless;  /* enum wf_flood_lossless */
     struct wf_lb_cfg lb;
+    struct wf_trim_cfg trim;
     struct wf_switch_port_cfg port; /* of all ports that have no other */
 };
 

@@ -4,6 +4,7 @@
  * (port, PG) and for the whole switch. Left out: cells, pools, dynamic thresholds, egress pools.
  */
 #include "switch/why.h"
+#include "switch/trim.h"
 
 static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
 {
@@ -50,12 +51,26 @@ static void blame(struct wf_pg *pg, const struct wf_port *out, unsigned queue)
     pg->blamed = (uint8_t)i;
 }
 
+/* Refused, but it may be trimmed and try another queue. */
+static enum wf_reason trimmed(struct wf_switch *sw, struct wf_visit *v, const struct wf_pg *pg,
+                              enum wf_reason why)
+{
+    if (!wf_trim(sw, v, why))
+        return why;
+    why = refused(sw, v, pg);
+    if (why)
+        wf_trim_lost(v->out, v->pkt);
+    return why;
+}
+
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pg *pg = pg_of(sw, v->pkt);
     enum wf_reason why = refused(sw, v, pg);
     uint64_t *bytes = &pg->ctr[WF_PG_BYTES];
 
+    if (why && sw->trims)
+        why = trimmed(sw, v, pg, why);
     wf_switch_why_admit(sw, v, pg, why);
     if (why) {
         pg->ctr[WF_PG_DROP_FRAMES]++;

@@ -6,6 +6,7 @@
 
 #include "eth/ets.h"
 #include "switch/age.h"
+#include "switch/trim.h"
 #include "wire/edit.h"
 
 /* What no switch lets through, whatever its tables say. */
@@ -147,12 +148,16 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 
     if (wf_switch_class(sw, port)->marks[WF_MARK_DEQUEUE] >> pkt->queue & 1)
         wf_switch_wred_leaves(sw, port, pkt);
+    if (pkt->flags & WF_PKT_TRIM_HERE)
+        wf_trim_sent(port, pkt);
     wf_switch_release(sw, pkt);
 }
 
 static void switch_dropped(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
                            enum wf_reason why)
 {
+    if (pkt->flags & WF_PKT_ACCOUNTED && pkt->flags & WF_PKT_TRIM_HERE)
+        wf_trim_lost(port, pkt);
     if (pkt->flags & WF_PKT_ACCOUNTED)
         wf_switch_release((struct wf_switch *)node, pkt);
 }

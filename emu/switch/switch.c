@@ -125,6 +125,17 @@ static struct wf_port_class *class_for(struct wf_switch *sw, const struct wf_swi
     return k;
 }
 
+static bool any_trims(const struct wf_switch *sw)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < sw->node.n_ports; i++)
+        for (unsigned q = 0; q < WF_QUEUES; q++)
+            any |=
+                wf_switch_class(sw, &sw->node.ports[i])->cfg->queue[q].discard == WF_DISCARD_TRIM;
+    return any;
+}
+
 static void make_classes(struct wf_switch *sw, struct wf_arena *arena)
 {
     make_class(&sw->class, &sw->cfg.port);
@@ -156,6 +167,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     make_classes(sw, arena);
     if (any_average(sw))
         sw->avg = wf_arena_alloc(arena, sizeof(*sw->avg) * node->n_ports);
+    sw->trims = any_trims(sw);
     wf_lb_ready(sw, arena);
     wf_age_ready(sw, arena);
     for (unsigned i = 0; i < node->n_ports; i++)

@@ -73,6 +73,7 @@ struct wf_switch {
     struct wf_age *age;         /* NULL: addresses are known for ever */
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
     uint64_t used_bytes, used_max_bytes;
+    bool trims;       /* some queue does */
     uint32_t n_flows; /* of the scenario: what sizes tables of flows */
     struct wf_switch_cfg cfg;
     const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
