@@ -19,6 +19,7 @@ TABLE(port, WF_CTRS_PORT);
 TABLE(prio, WF_CTRS_PRIO);
 TABLE(queue, WF_CTRS_QUEUE);
 TABLE(pg, WF_CTRS_PG);
+TABLE(pfcwd, WF_CTRS_PFCWD);
 TABLE(flow, WF_CTRS_FLOW);
 TABLE(edge, WF_CTRS_EDGE);
 TABLE(fabric, WF_CTRS_FABRIC);
@@ -66,8 +67,8 @@ static const struct wf_ctr_names names_drop[WF_DROP_COUNT] = {
 const struct wf_ctr_table wf_ctrs_drop = {"drop", rows_drop, WF_DROP_COUNT};
 
 const struct wf_ctr_table *const wf_ctr_tables[] = {
-    &wf_ctrs_port, &wf_ctrs_drop, &wf_ctrs_prio,   &wf_ctrs_queue, &wf_ctrs_pg,
-    &wf_ctrs_flow, &wf_ctrs_edge, &wf_ctrs_fabric, NULL,
+    &wf_ctrs_port,  &wf_ctrs_drop, &wf_ctrs_prio, &wf_ctrs_queue,  &wf_ctrs_pg,
+    &wf_ctrs_pfcwd, &wf_ctrs_flow, &wf_ctrs_edge, &wf_ctrs_fabric, NULL,
 };
 
 struct wf_ctr_names wf_ctr_elsewhere(const struct wf_ctr_table *table, size_t row)

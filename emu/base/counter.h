@@ -76,6 +76,19 @@
     X(RX_FRAMES, C, "rx_frames", "frames admitted", "SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "")
 
+#define WF_CTRS_PFCWD(X) \
+    X(STORMED, G, "storm_active_events", "storms that last now: 1 or 0", "PFC_WD_STATUS", "", "") \
+    X(DETECTED, C, "storm_detected_events", "storms that began", "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED", "", "") \
+    X(RESTORED, C, "storm_restored_events", "storms that ended", "PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED", "", "") \
+    X(TX_OK, C, "storm_tx_ok_frames", "frames that the queue sent during storms", "PFC_WD_QUEUE_STATS_TX_PACKETS", "", "") \
+    X(TX_DROP, C, "storm_tx_drop_frames", "frames flushed from the queue, or dropped that came for it", "PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS", "", "") \
+    X(RX_OK, C, "storm_rx_ok_frames", "frames that came in for the priority during storms", "PFC_WD_QUEUE_STATS_RX_PACKETS", "", "") \
+    X(RX_DROP, C, "storm_rx_drop_frames", "frames dropped of those", "PFC_WD_QUEUE_STATS_RX_DROPPED_PACKETS", "", "") \
+    X(TX_OK_LAST, G, "storm_last_tx_ok_frames", "of the last storm, or the one that lasts", "PFC_WD_QUEUE_STATS_TX_PACKETS_LAST", "", "") \
+    X(TX_DROP_LAST, G, "storm_last_tx_drop_frames", "likewise", "PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS_LAST", "", "") \
+    X(RX_OK_LAST, G, "storm_last_rx_ok_frames", "likewise", "PFC_WD_QUEUE_STATS_RX_PACKETS_LAST", "", "") \
+    X(RX_DROP_LAST, G, "storm_last_rx_drop_frames", "likewise", "PFC_WD_QUEUE_STATS_RX_DROPPED_PACKETS_LAST", "", "")
+
 #define WF_CTRS_FLOW(X) \
     X(POSTED_BYTES, C, "posted_bytes", "payload bytes posted", "", "", "") \
     X(BYTES, C, "delivered_bytes", "payload bytes placed in order at the receiver", "", "", "") \
@@ -134,6 +147,7 @@
 #define WF_CTR_ROW_PRIO(id, ...)   WF_PRIO_##id,
 #define WF_CTR_ROW_QUEUE(id, ...)  WF_QUEUE_##id,
 #define WF_CTR_ROW_PG(id, ...)     WF_PG_##id,
+#define WF_CTR_ROW_PFCWD(id, ...)  WF_PFCWD_##id,
 #define WF_CTR_ROW_FLOW(id, ...)   WF_FLOW_##id,
 #define WF_CTR_ROW_EDGE(id, ...)   WF_EDGE_##id,
 #define WF_CTR_ROW_FABRIC(id, ...) WF_FABRIC_##id,
@@ -142,6 +156,7 @@ WF_CTR_ENUM(PORT, WF_CTRS_PORT);
 WF_CTR_ENUM(PRIO, WF_CTRS_PRIO);
 WF_CTR_ENUM(QUEUE, WF_CTRS_QUEUE);
 WF_CTR_ENUM(PG, WF_CTRS_PG);
+WF_CTR_ENUM(PFCWD, WF_CTRS_PFCWD);
 WF_CTR_ENUM(FLOW, WF_CTRS_FLOW);
 WF_CTR_ENUM(EDGE, WF_CTRS_EDGE);
 WF_CTR_ENUM(FABRIC, WF_CTRS_FABRIC);
@@ -163,7 +178,7 @@ struct wf_ctr_table {
 const char *wf_ctr_unit(const char *name);
 
 extern const struct wf_ctr_table wf_ctrs_port, wf_ctrs_prio, wf_ctrs_queue, wf_ctrs_pg,
-    wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_fabric;
+    wf_ctrs_pfcwd, wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_fabric;
 /* drop_<reason>_frames, indexed by enum wf_reason; row 0 (none) has the name NULL. */
 extern const struct wf_ctr_table wf_ctrs_drop;
 /* What a row is called elsewhere: lists separated by ", ", or NULL or "". */

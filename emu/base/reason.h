@@ -40,7 +40,10 @@
     X(ICRC, "icrc", "a host got a RoCE packet with a wrong ICRC") \
     X(NO_QP, "no_qp", "a host got a RoCE packet for a queue pair that it does not have") \
     X(BAD_OPCODE, "bad_opcode", "a host got a RoCE opcode that its queue pair does not take") \
-    X(NOT_HANDLED, "not_handled", "a model host has no use for this protocol")
+    X(NOT_HANDLED, "not_handled", "a model host has no use for this protocol") \
+    X(PFCWD_FLUSH, "pfcwd_flush", "waited in a queue that the PFC watchdog flushed as a storm began") \
+    X(PFCWD_EGRESS, "pfcwd_egress", "for a queue that the PFC watchdog drops during a storm") \
+    X(PFCWD_INGRESS, "pfcwd_ingress", "came in at a port in a priority that the PFC watchdog drops during a storm")
 /* clang-format on */
 
 enum wf_reason {

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The walk through a fabric's holders of counters, see base/counter.h. */
 #include "fabric/fabric.h"
+#include "switch/watchdog.h"
 
-/* What hangs on a port, in this order; groups on a switch's ports only. */
-enum { PORT, DROPS, PRIO, QUEUE = PRIO + WF_PRIOS, PG = QUEUE + WF_QUEUES, SUBS = PG + WF_PGS };
+/* What hangs on a port, in this order; groups on a switch's ports only, then its watchdog. */
+enum {
+    PORT,
+    DROPS,
+    PRIO,
+    QUEUE = PRIO + WF_PRIOS,
+    PG = QUEUE + WF_QUEUES,
+    PFCWD = PG + WF_PGS,
+    SUBS = PFCWD + WF_PRIOS,
+};
 
 static const struct wf_ctr_table *table_of(unsigned sub)
 {
@@ -11,7 +20,8 @@ static const struct wf_ctr_table *table_of(unsigned sub)
            : sub == DROPS ? &wf_ctrs_drop
            : sub < QUEUE  ? &wf_ctrs_prio
            : sub < PG     ? &wf_ctrs_queue
-                          : &wf_ctrs_pg;
+           : sub < PFCWD  ? &wf_ctrs_pg
+                          : &wf_ctrs_pfcwd;
 }
 
 static uint64_t *values_of(struct wf_node *node, struct wf_port *p, unsigned sub)
@@ -20,27 +30,33 @@ static uint64_t *values_of(struct wf_node *node, struct wf_port *p, unsigned sub
            : sub == DROPS ? p->drops
            : sub < QUEUE  ? p->prio_ctr[sub - PRIO]
            : sub < PG     ? p->q[sub - QUEUE].ctr
-                          : ((struct wf_switch *)node)->pg[p->index][sub - PG].ctr;
+           : sub < PFCWD  ? ((struct wf_switch *)node)->pg[p->index][sub - PG].ctr
+                          : ((struct wf_switch *)node)->watchdog[p->index]->prio[sub - PFCWD].ctr;
 }
 
 unsigned wf_ctr_port_tables(void)
 {
     return wf_ctr_table_bit(&wf_ctrs_port) | wf_ctr_table_bit(&wf_ctrs_drop) |
            wf_ctr_table_bit(&wf_ctrs_prio) | wf_ctr_table_bit(&wf_ctrs_queue) |
-           wf_ctr_table_bit(&wf_ctrs_pg);
+           wf_ctr_table_bit(&wf_ctrs_pg) | wf_ctr_table_bit(&wf_ctrs_pfcwd);
 }
 
-bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, bool of_switch)
+bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, enum wf_ctr_port what)
 {
-    unsigned subs = of_switch ? SUBS : PG;
+    static const unsigned all[] = {PG, PFCWD, SUBS};
+    unsigned subs = all[what];
 
     for (; w->sub < subs; w->sub++) {
         const struct wf_ctr_table *table = table_of(w->sub);
         static const struct {
             const char *part;
             unsigned first;
-        } parts[] = {{"prio", PRIO}, {"q", QUEUE}, {"pg", PG}};
-        int part = w->sub < PRIO ? -1 : w->sub < QUEUE ? 0 : w->sub < PG ? 1 : 2;
+        } parts[] = {{"prio", PRIO}, {"q", QUEUE}, {"pg", PG}, {"pfcwd", PFCWD}};
+        int part = w->sub < PRIO    ? -1
+                   : w->sub < QUEUE ? 0
+                   : w->sub < PG    ? 1
+                   : w->sub < PFCWD ? 2
+                                    : 3;
 
         if (!(w->tables & wf_ctr_table_bit(table)))
             continue;
@@ -55,6 +71,15 @@ bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, bool of_switch)
     return false;
 }
 
+static enum wf_ctr_port kind_of(const struct wf_node *node, uint32_t port)
+{
+    const struct wf_switch *sw = (const struct wf_switch *)node;
+
+    if (node->ops != &wf_switch_ops)
+        return WF_CTR_PORT_HOST;
+    return sw->watchdog && sw->watchdog[port] ? WF_CTR_PORT_WATCHED : WF_CTR_PORT_SWITCH;
+}
+
 static bool port_next(struct wf_ctr_walk *w, struct wf_node *node)
 {
     if (!(w->tables & wf_ctr_port_tables()))
@@ -62,7 +87,7 @@ static bool port_next(struct wf_ctr_walk *w, struct wf_node *node)
     for (; w->port < node->n_ports; w->port++) {
         struct wf_port *p = &node->ports[w->port];
 
-        if (wf_ctr_port_next(w, p->name, node->ops == &wf_switch_ops)) {
+        if (wf_ctr_port_next(w, p->name, kind_of(node, w->port))) {
             w->values = values_of(node, p, w->sub - 1);
             return true;
         }

@@ -96,7 +96,8 @@ bool wf_fabric_idle(const struct wf_fabric *f);
 struct wf_ctr_walk wf_fabric_ctrs(const struct wf_fabric *f, unsigned tables);
 /* For other walks that have ports: the next holder at a port of this name, or false, and then the
  * walk may go on with another port. Sets all but values. */
-bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, bool of_switch);
+enum wf_ctr_port { WF_CTR_PORT_HOST, WF_CTR_PORT_SWITCH, WF_CTR_PORT_WATCHED };
+bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, enum wf_ctr_port what);
 unsigned wf_ctr_port_tables(void);
 
 /* Port by name ("leaf0:p3"), or NULL. */

@@ -354,21 +354,33 @@ void wf_port_prefetch(const struct wf_event *ev)
     }
 }
 
+uint32_t wf_port_flush(struct wf_port *port, unsigned qi, enum wf_reason why)
+{
+    struct wf_queue *q = &port->q[qi];
+    struct wf_fifo_node *n;
+    uint32_t dropped = 0;
+
+    port->tx_ahead = NULL;
+    port->occupied &= ~(1u << qi);
+    q->deficit = 0;
+    while ((n = wf_fifo_pop(&q->fifo))) {
+        struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
+
+        q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
+        wf_pkt_drop(port, pkt, why);
+        dropped++;
+    }
+    return dropped;
+}
+
 static void flush(struct wf_port *port)
 {
     struct wf_fifo_node *n;
 
     while ((n = wf_fifo_pop(&port->control)))
         wf_pkt_drop(port, WF_CONTAINER_OF(n, struct wf_pkt, q), WF_DROP_LINK_DOWN);
-    for (unsigned qi = 0; qi < WF_QUEUES; qi++) {
-        port->q[qi].deficit = 0;
-        while ((n = wf_fifo_pop(&port->q[qi].fifo))) {
-            struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
-
-            port->q[qi].ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
-            wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
-        }
-    }
+    for (unsigned qi = 0; qi < WF_QUEUES; qi++)
+        wf_port_flush(port, qi, WF_DROP_LINK_DOWN);
     port->occupied = 0;
 }
 

@@ -166,6 +166,8 @@ struct wf_port {
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt);
 /* Queue a MAC control frame in front of everything. */
 void wf_port_control(struct wf_port *port, struct wf_pkt *pkt);
+/* Drop all that waits in a queue; returns how many that was. */
+uint32_t wf_port_flush(struct wf_port *port, unsigned qi, enum wf_reason why);
 /* Let the transmitter look at t_ps, or earlier when it will anyway. */
 void wf_port_kick(struct wf_port *port, uint64_t t_ps);
 void wf_port_link_changed(struct wf_port *port, bool up);

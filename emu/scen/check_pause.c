@@ -150,11 +150,83 @@ static void check_quanta(struct wf_scenario *s, uint32_t link, int end)
                          port->pfc.quanta, wf_scen_port(s, link, end), WF_PFC_REFRESHES_MAX);
 }
 
+/* How long the peer may keep a priority paused for good reasons: until all of its buffer has left
+ * by its slowest port; and one XOFF, whatever becomes of its XON. */
+static uint64_t longest_pause(const struct wf_scenario *s, const uint64_t *slowest, uint32_t link,
+                              int end)
+{
+    const struct wf_desc_link *l = &s->desc.links[link];
+    struct wf_desc_end peer = end ? l->a : l->b;
+    const struct wf_pfc_cfg *pfc = peer.is_host ? &s->desc.hosts[peer.index].cfg.pfc
+                                                : &wf_desc_port_cfg(&s->desc, link, !end)->pfc;
+    uint64_t ps = (uint64_t)((unsigned __int128)pfc->quanta * 512 * WF_PS_PER_S / l->cfg.rate_bps);
+
+    if (!peer.is_host)
+        wf_max_u64(&ps,
+                   (uint64_t)((unsigned __int128)s->desc.switches[peer.index].cfg.buffer_bytes * 8 *
+                              WF_PS_PER_S / slowest[peer.index]));
+    return ps;
+}
+
+static void check_watchdog(struct wf_scenario *s, const uint64_t *slowest, uint32_t link, int end,
+                           const struct wf_origin **told)
+{
+    const struct wf_origin *o;
+    const struct wf_desc_link *l = &s->desc.links[link];
+    const struct wf_watchdog_cfg *c;
+    uint64_t longest;
+    char a[32], b[32];
+
+    if ((end ? l->b : l->a).is_host)
+        return;
+    c = &wf_desc_port_cfg(&s->desc, link, end)->watchdog;
+    o = wf_origins_find(&s->origins, &c->poll_ps);
+    if (c->action == WF_WD_OFF || (*told && *told == o)) /* once for each place */
+        return;
+    if (c->poll_ps > c->detect_ps || c->poll_ps > c->restore_ps) {
+        *told = o;
+        wf_scen_complain(s, false, &c->poll_ps, NULL,
+                         "poll is %s, longer than %s, expected no more than detect and restore",
+                         wf_time_text(c->poll_ps, a, sizeof(a)),
+                         c->poll_ps > c->detect_ps ? "detect" : "restore");
+        return;
+    }
+    longest = longest_pause(s, slowest, link, end);
+    if (c->detect_ps >= longest)
+        return;
+    *told = o;
+    wf_scen_complain(s, true, &c->detect_ps, NULL,
+                     "the watchdog of %s takes a pause of %s for a storm, but its peer may "
+                     "have reason for %s",
+                     wf_scen_port(s, link, end), wf_time_text(c->detect_ps, a, sizeof(a)),
+                     wf_time_text(longest, b, sizeof(b)));
+}
+
+static void check_watchdogs(struct wf_scenario *s)
+{
+    uint64_t *slowest = WF_ARENA_ARRAY(&s->arena, uint64_t, s->desc.n_switches + 1);
+    const struct wf_origin *told = NULL;
+
+    for (uint32_t i = 0; i < s->desc.n_links; i++) {
+        const struct wf_desc_link *l = &s->desc.links[i];
+        const struct wf_desc_end ends[] = {l->a, l->b};
+
+        for (int e = 0; e < 2; e++)
+            if (!ends[e].is_host &&
+                (!slowest[ends[e].index] || l->cfg.rate_bps < slowest[ends[e].index]))
+                slowest[ends[e].index] = l->cfg.rate_bps;
+    }
+    for (uint32_t i = 0; i < s->desc.n_links; i++)
+        for (int e = 0; e < 2; e++)
+            check_watchdog(s, slowest, i, e, &told);
+}
+
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf)
 {
     for (uint32_t i = 0; i < s->desc.n_links; i++)
         for (int end = 0; end < 2; end++)
             check_quanta(s, i, end);
+    check_watchdogs(s);
     for (uint32_t k = 0; k < s->n_work; k++)
         if (leaves_its_leaf(s, &s->work[k], leaf))
             check_hops(s, &s->work[k]);

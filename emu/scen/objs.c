@@ -11,6 +11,15 @@
 
 enum { MOST_ROWS = 256 };
 
+static enum wf_ctr_port kind_of(const struct wf_desc *d, uint32_t end_at, struct wf_desc_end end)
+{
+    if (end.is_host)
+        return WF_CTR_PORT_HOST;
+    return wf_desc_port_cfg(d, end_at / 2, end_at % 2)->watchdog.action != WF_WD_OFF
+               ? WF_CTR_PORT_WATCHED
+               : WF_CTR_PORT_SWITCH;
+}
+
 static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
 {
     const struct wf_desc *d = &s->desc;
@@ -20,7 +29,7 @@ static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
         struct wf_desc_end end = w->at % 2 ? l->b : l->a;
 
         if (w->tables & wf_ctr_port_tables() && !w->cursor &&
-            wf_ctr_port_next(w, s->ports[w->at], !end.is_host))
+            wf_ctr_port_next(w, s->ports[w->at], kind_of(d, w->at, end)))
             return true;
         w->sub = 0;
         if (!w->cursor && end.is_host && w->tables & wf_ctr_table_bit(&wf_ctrs_edge) &&

@@ -298,6 +298,7 @@ static const char *object_of(const char *scope)
         {"prio", "each priority of a port, `leaf0:p3.prio3`"},
         {"queue", "each egress queue of a port, `leaf0:p3.q3`"},
         {"pg", "each ingress priority group of a switch's port, `leaf0:p3.pg3`"},
+        {"pfcwd", "each priority of a switch's port that has a watchdog, `leaf0:p3.pfcwd3`"},
         {"flow", "each flow of the workload, `flow.NAME` or `flow.NAME:h1-h0`"},
         {"edge", "each host that is attached to the outside, `h0`"},
         {"fabric", "the whole, `fabric`"},

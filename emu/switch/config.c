@@ -129,6 +129,8 @@ static const struct wf_key port_rows[] = {
 
 static const struct wf_key_sub port_subs[] = {
     {"pfc", &wf_pfc_keys, PORT(pfc), 0, "Priority flow control."},
+    {"watchdog", &wf_watchdog_keys, PORT(watchdog), 0,
+     "What ends a peer's endless pauses of lossless priorities (SONiC: PFC_WD)."},
     {"pg", &pg_keys, PORT(pg), WF_PGS, "Ingress priority groups 0 to 7."},
     {"queue", &queue_keys, PORT(queue), WF_QUEUES, "Egress queues 0 to 7."},
     {"group", &group_keys, PORT(group), WF_ETS_GROUPS, "Groups of egress queues 0 to 7."},

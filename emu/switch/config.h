@@ -46,6 +46,16 @@ struct wf_sched_group_cfg {
     uint32_t weight;
 };
 
+enum wf_wd_action { WF_WD_OFF, WF_WD_DROP, WF_WD_FORWARD, WF_WD_ALERT };
+
+/* See watchdog.h. */
+struct wf_watchdog_cfg {
+    int action; /* enum wf_wd_action */
+    uint64_t detect_ps, restore_ps, poll_ps;
+};
+
+extern const struct wf_keyset wf_watchdog_keys;
+
 /* What each port has of its own. */
 struct wf_switch_port_cfg {
     int trust; /* enum wf_trust */
@@ -57,6 +67,7 @@ struct wf_switch_port_cfg {
     uint8_t pfc_priority_to_queue[8]; /* what does a received pause stop */
     uint8_t tc_to_dscp[8];
     struct wf_pfc_cfg pfc;
+    struct wf_watchdog_cfg watchdog;
     struct wf_pg_cfg pg[WF_PGS];
     struct wf_queue_cfg queue[WF_QUEUES];
     struct wf_sched_group_cfg group[WF_ETS_GROUPS];

@@ -128,11 +128,19 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
     pkt->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
     pg->ctr[WF_PG_BYTES] -= pkt->frame_len;
     sw->used_bytes -= pkt->frame_len;
-    if (!pg->xoff || pg->ctr[WF_PG_BYTES] > pg->lim.xon)
+    if (pg->xoff && pg->ctr[WF_PG_BYTES] <= pg->lim.xon)
+        wf_switch_unpause(sw, pkt->port, pkt->pg);
+}
+
+void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned group)
+{
+    struct wf_pg *pg = &sw->pg[port->index][group];
+
+    if (!pg->xoff)
         return;
     pg->xoff = false;
-    wf_switch_why_xon(sw, pkt->port, pg);
-    pg->blame[pg->blamed].paused_ps += wf_now(pkt->port) - pg->xoff_at_ps;
-    if (!wants_pause(sw, pkt->port, pg->prio))
-        wf_pfc_xon(pkt->port, pg->prio);
+    wf_switch_why_xon(sw, port, pg);
+    pg->blame[pg->blamed].paused_ps += wf_now(port) - pg->xoff_at_ps;
+    if (!wants_pause(sw, port, pg->prio))
+        wf_pfc_xon(port, pg->prio);
 }

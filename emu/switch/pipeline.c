@@ -7,6 +7,7 @@
 #include "eth/ets.h"
 #include "switch/age.h"
 #include "switch/trim.h"
+#include "switch/watchdog.h"
 #include "wire/edit.h"
 
 /* What no switch lets through, whatever its tables say. */
@@ -87,16 +88,17 @@ static inline enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
     return marks >> v->pkt->queue & 1 ? wf_switch_wred(sw, v) : WF_NEXT;
 }
 
+static inline enum wf_step watchdog(struct wf_switch *sw, struct wf_visit *v)
+{
+    return sw->dropping_ports ? wf_switch_watchdog(sw, v) : WF_NEXT;
+}
+
 const struct wf_stage wf_switch_stages[] = {
-    {"check", check},
-    {"classify", classify},
-    {"neighbour", neighbour},
-    {"forward", wf_switch_forward},
-    {"egress", egress},
-    {"admit", wf_switch_admit},
-    {"wred", wred},
-    {"enqueue", enqueue},
-    {NULL, NULL},
+    {"check", check},           {"classify", classify},
+    {"neighbour", neighbour},   {"forward", wf_switch_forward},
+    {"egress", egress},         {"watchdog", watchdog},
+    {"admit", wf_switch_admit}, {"wred", wred},
+    {"enqueue", enqueue},       {NULL, NULL},
 };
 
 enum { STAGE_BEHIND_FORWARD = 4 };
@@ -178,5 +180,6 @@ const struct wf_node_ops wf_switch_ops = {
     .dropped = switch_dropped,
     .link_changed = switch_link_changed,
     .link_known = wf_switch_link_known,
+    .settle = wf_switch_settle,
     .ready = wf_switch_ready,
 };

@@ -6,6 +6,7 @@
 #include "eth/ets.h"
 #include "switch/age.h"
 #include "switch/lb.h"
+#include "switch/watchdog.h"
 
 static void attach_sched(struct wf_port *port, const struct wf_switch_port_cfg *c,
                          struct wf_arena *arena)
@@ -43,6 +44,7 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
             pg->blame = WF_ARENA_ARRAY(arena, struct wf_blame, WF_BLAMES);
         pg->prio = c->pg_to_pfc_priority[i];
     }
+    wf_watchdog_attach(sw, port, arena);
 }
 
 /* The port is faster than before: what is still coming in may have to wait a little more. */
@@ -153,6 +155,15 @@ static bool any_average(const struct wf_switch *sw)
     for (uint16_t i = 0; sw->class_of && i < sw->node.n_ports; i++)
         any = any || sw->class_of[i]->averages;
     return any;
+}
+
+void wf_switch_settle(struct wf_node *node)
+{
+    struct wf_switch *sw = (struct wf_switch *)node;
+
+    for (unsigned i = 0; sw->watchdog && i < node->n_ports; i++)
+        if (sw->watchdog[i])
+            wf_watchdog_settle(sw->watchdog[i]);
 }
 
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)

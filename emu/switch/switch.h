@@ -74,7 +74,9 @@ struct wf_switch {
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
     uint64_t used_bytes, used_max_bytes;
     bool trims;       /* some queue does */
-    uint32_t n_flows; /* of the scenario: what sizes tables of flows */
+    uint32_t dropping_ports;       /* whose watchdog drops now */
+    struct wf_watchdog **watchdog; /* [port], NULL: it has none; NULL: no port has one */
+    uint32_t n_flows;              /* of the scenario: what sizes tables of flows */
     struct wf_switch_cfg cfg;
     const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
     struct wf_port_class class;                 /* of cfg.port */
@@ -97,6 +99,7 @@ static inline const struct wf_port_class *wf_switch_class(const struct wf_switch
 /* node.ops' ready: cfg, port_cfg, sw, graph and addr are set, name, ports and links in place. */
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena);
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port);
+void wf_switch_settle(struct wf_node *node);
 
 /* The pipeline, in the order of its table. A stage passes the packet on or has ended it. */
 enum wf_step { WF_NEXT, WF_DONE };
@@ -135,6 +138,8 @@ static inline uint64_t wf_switch_fed_ps(const struct wf_switch *sw, const struct
 /* mmu.c */
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
+/* What the group holds no longer asks for a pause. */
+void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned pg);
 void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up);
 /* wred.c, for queues with their bit in `marks` */
 enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v);
