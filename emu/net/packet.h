@@ -72,8 +72,8 @@ struct wf_pkt {
     uint32_t frame_len;
     uint16_t caplen;
     uint16_t flags;
-    uint8_t prio; /* whom a PFC frame of the receiver stops: 802.1p priority */
-    uint8_t tc, pg, queue;
+    uint8_t tc, pg, queue; /* and prio: as in a switch's lanes */
+    uint8_t prio;          /* whom a PFC frame of the receiver stops: 802.1p priority */
 
     uint64_t hash;        /* of the headers as they are; what the digest sees */
     uint8_t *data;        /* the bytes that are there, caplen of them */

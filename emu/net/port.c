@@ -134,11 +134,11 @@ void wf_port_kick(struct wf_port *port, uint64_t t_ps)
             queues ? port->q[__builtin_ctz(queues)].fifo.head : NULL);
 }
 
-/* Send the head of a queue, which may go, and look again when the wire is free or, if only this
- * queue holds packets, when the next one may go. */
+/* Send the head of queue qi (as a bit), which may go, and look again when the wire is free or, if
+ * only this queue holds packets, when the next one may go. */
 static inline __attribute__((always_inline)) void send_head(struct wf_lcore *lc,
                                                             struct wf_port *port, unsigned qi,
-                                                            uint64_t now)
+                                                            uint32_t bit, uint64_t now)
 {
     struct wf_queue *q = &port->q[qi];
     struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop_head(&q->fifo), struct wf_pkt, q);
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) void send_head(struct wf_lcore *lc,
     q->ctr[WF_QUEUE_TX_FRAMES]++;
     q->ctr[WF_QUEUE_TX_BYTES] += pkt->frame_len;
     if (!q->fifo.head) {
-        port->occupied &= ~(1u << qi);
+        port->occupied &= ~bit;
         q->deficit = 0; /* an empty queue saves nothing up */
     }
     port->prio_ctr[pkt->prio][WF_PRIO_TX_FRAMES]++;
@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void send_head(struct wf_lcore *lc,
     if (port->tells_ll)
         port->ll_ops->on_tx(port, qi, pkt);
     transmit(lc, port, pkt, now);
-    if (port->occupied == 1u << qi)
+    if (port->occupied == bit)
         look_at(lc, port, next_ready_ps, q->fifo.head);
     else if (port->occupied)
         wf_port_kick(port, 0);
@@ -209,7 +209,7 @@ static __attribute__((noinline)) void look_closely(struct wf_lcore *lc, struct w
     }
     qi = choose(port, now, &when_ps);
     if (qi >= 0)
-        send_head(lc, port, (unsigned)qi, now);
+        send_head(lc, port, (unsigned)qi, 1u << qi, now);
     else if (when_ps != WF_TIME_NEVER)
         wf_port_kick(port, when_ps);
 }
@@ -232,7 +232,7 @@ static void look_event(struct wf_lcore *lc, struct wf_event *ev)
         wf_queue_head(&port->q[qi])->ready_ps > now)
         look_closely(lc, port, now);
     else
-        send_head(lc, port, qi, now);
+        send_head(lc, port, qi, occupied, now);
 }
 
 /* What taps may ask of a packet that comes out of a queue. */
@@ -299,7 +299,7 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
     struct wf_port *port = pkt->port;
 
     port->node->net->ctr[WF_FABRIC_LINK_HOPS]++;
-    if (!port->up || port->downs != pkt->link_downs) {
+    if (port->downs != pkt->link_downs) {
         port->rx_lost++;
         wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
         return;

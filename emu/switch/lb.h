@@ -25,8 +25,9 @@
  * scenario. */
 void wf_lb_ready(struct wf_switch *sw, struct wf_arena *arena);
 /* A port for a packet that came in at `in`, out of h, which has several. */
-uint16_t wf_lb_pick(struct wf_switch *sw, const struct wf_port *in, const struct wf_pkt *pkt,
-                    uint32_t dst_sw, struct wf_hops h);
+__attribute__((noinline)) uint16_t wf_lb_pick(struct wf_switch *sw, const struct wf_port *in,
+                                              const struct wf_pkt *pkt, uint32_t dst_sw,
+                                              struct wf_hops h);
 /* The port that all packets of a flow hash take; where there is none (other fields, flowlets,
  * spray, adaptive) one of those that they may take. */
 uint16_t wf_lb_path(const struct wf_switch *sw, uint32_t flow_hash, uint32_t dst_sw,

@@ -27,6 +27,12 @@ static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
     return WF_NEXT;
 }
 
+_Static_assert(offsetof(struct wf_pkt, pg) == offsetof(struct wf_pkt, tc) + 1 &&
+                   offsetof(struct wf_pkt, queue) == offsetof(struct wf_pkt, tc) + 2 &&
+                   offsetof(struct wf_pkt, prio) == offsetof(struct wf_pkt, tc) + 3 &&
+                   offsetof(struct wf_lane, prio) == 3,
+               "a packet takes over a lane as it is");
+
 /* Traffic class by what the port trusts, then the maps: group, queue, and whom a pause stops. */
 static inline enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
 {
@@ -40,10 +46,7 @@ static inline enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
         l = class->by_dscp[p->dscp & 63];
     else
         l = class->by_pcp[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
-    pkt->tc = l.tc;
-    pkt->pg = l.pg;
-    pkt->queue = l.queue;
-    pkt->prio = l.prio;
+    memcpy(&pkt->tc, &l, sizeof(l));
     __builtin_prefetch(&sw->pg[v->in->index][l.pg]); /* for the buffer's admission */
     ctr = v->in->prio_ctr[l.prio];
     ctr[WF_PRIO_RX_FRAMES]++;
