@@ -73,7 +73,7 @@ struct wf_switch {
     struct wf_age *age;         /* NULL: addresses are known for ever */
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
     uint64_t used_bytes, used_max_bytes;
-    bool trims;       /* some queue does */
+    bool trims;                    /* some queue does */
     uint32_t dropping_ports;       /* whose watchdog drops now */
     struct wf_watchdog **watchdog; /* [port], NULL: it has none; NULL: no port has one */
     uint32_t n_flows;              /* of the scenario: what sizes tables of flows */
