@@ -19,6 +19,8 @@ TABLE(port, WF_CTRS_PORT);
 TABLE(prio, WF_CTRS_PRIO);
 TABLE(queue, WF_CTRS_QUEUE);
 TABLE(pg, WF_CTRS_PG);
+TABLE(egress, WF_CTRS_EGRESS);
+TABLE(pool, WF_CTRS_POOL);
 TABLE(pfcwd, WF_CTRS_PFCWD);
 TABLE(flow, WF_CTRS_FLOW);
 TABLE(edge, WF_CTRS_EDGE);
@@ -62,13 +64,17 @@ static const struct wf_ctr_names names_drop[WF_DROP_COUNT] = {
     [WF_DROP_EDGE_TOO_LONG] = {"SAI_PORT_STAT_ETHER_TX_OVERSIZE_PKTS", "rx_oversize_pkts_phy", ""},
     [WF_DROP_NOT_FOR_US] = {"", "rx_steer_missed_packets", ""},
     [WF_DROP_ICRC] = {"", "", "rx_icrc_encapsulated"},
+    [WF_DROP_POOL_FULL] = {"SAI_BUFFER_POOL_STAT_DROPPED_PACKETS", "rx_discards_phy", ""},
+    [WF_DROP_EGRESS_POOL] = {"SAI_BUFFER_POOL_STAT_DROPPED_PACKETS", "", "PortXmitDiscards"},
+    [WF_DROP_HEADROOM_POOL] = {"SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
+                               "rx_prioN_discards", ""},
 };
 
 const struct wf_ctr_table wf_ctrs_drop = {"drop", rows_drop, WF_DROP_COUNT};
 
 const struct wf_ctr_table *const wf_ctr_tables[] = {
-    &wf_ctrs_port,  &wf_ctrs_drop, &wf_ctrs_prio, &wf_ctrs_queue,  &wf_ctrs_pg,
-    &wf_ctrs_pfcwd, &wf_ctrs_flow, &wf_ctrs_edge, &wf_ctrs_fabric, NULL,
+    &wf_ctrs_port, &wf_ctrs_drop,  &wf_ctrs_prio, &wf_ctrs_queue, &wf_ctrs_egress, &wf_ctrs_pg,
+    &wf_ctrs_pool, &wf_ctrs_pfcwd, &wf_ctrs_flow, &wf_ctrs_edge,  &wf_ctrs_fabric, NULL,
 };
 
 struct wf_ctr_names wf_ctr_elsewhere(const struct wf_ctr_table *table, size_t row)

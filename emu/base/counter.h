@@ -74,7 +74,21 @@
     X(MAX_BYTES, M, "pg_max_bytes", "most bytes held", "SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", "", "") \
     X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most bytes held above XOFF", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "") \
     X(RX_FRAMES, C, "rx_frames", "frames admitted", "SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", "", "") \
-    X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "")
+    X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "") \
+    X(SHARED_BYTES, G, "shared_bytes", "bytes that it shares in of its pool now", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_CURR_OCCUPANCY_BYTES", "", "") \
+    X(SHARED_MAX_BYTES, M, "shared_max_bytes", "most bytes shared", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", "", "") \
+    X(HEADROOM_BYTES, G, "headroom_bytes", "bytes held above XOFF now", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES", "", "")
+
+/* Only where egress accounts cells or pools: elsewhere queue_bytes says the same. */
+#define WF_CTRS_EGRESS(X) \
+    X(SHARED_BYTES, G, "shared_bytes", "bytes that the queue shares in of its pool now", "SAI_QUEUE_STAT_SHARED_CURR_OCCUPANCY_BYTES", "", "") \
+    X(SHARED_MAX_BYTES, M, "shared_max_bytes", "most bytes shared", "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", "", "")
+
+#define WF_CTRS_POOL(X) \
+    X(BYTES, G, "pool_bytes", "bytes of the pool that are shared now", "SAI_BUFFER_POOL_STAT_CURR_OCCUPANCY_BYTES", "", "") \
+    X(MAX_BYTES, M, "pool_max_bytes", "most bytes shared", "SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", "", "") \
+    X(HEADROOM_BYTES, G, "headroom_bytes", "headroom of its groups in use now", "SAI_BUFFER_POOL_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES", "", "") \
+    X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most headroom in use", "SAI_BUFFER_POOL_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "")
 
 #define WF_CTRS_PFCWD(X) \
     X(STORMED, G, "storm_active_events", "storms that last now: 1 or 0", "PFC_WD_STATUS", "", "") \
@@ -147,6 +161,8 @@
 #define WF_CTR_ROW_PRIO(id, ...)   WF_PRIO_##id,
 #define WF_CTR_ROW_QUEUE(id, ...)  WF_QUEUE_##id,
 #define WF_CTR_ROW_PG(id, ...)     WF_PG_##id,
+#define WF_CTR_ROW_EGRESS(id, ...) WF_EGRESS_##id,
+#define WF_CTR_ROW_POOL(id, ...)   WF_POOL_##id,
 #define WF_CTR_ROW_PFCWD(id, ...)  WF_PFCWD_##id,
 #define WF_CTR_ROW_FLOW(id, ...)   WF_FLOW_##id,
 #define WF_CTR_ROW_EDGE(id, ...)   WF_EDGE_##id,
@@ -156,6 +172,8 @@ WF_CTR_ENUM(PORT, WF_CTRS_PORT);
 WF_CTR_ENUM(PRIO, WF_CTRS_PRIO);
 WF_CTR_ENUM(QUEUE, WF_CTRS_QUEUE);
 WF_CTR_ENUM(PG, WF_CTRS_PG);
+WF_CTR_ENUM(EGRESS, WF_CTRS_EGRESS);
+WF_CTR_ENUM(POOL, WF_CTRS_POOL);
 WF_CTR_ENUM(PFCWD, WF_CTRS_PFCWD);
 WF_CTR_ENUM(FLOW, WF_CTRS_FLOW);
 WF_CTR_ENUM(EDGE, WF_CTRS_EDGE);
@@ -178,7 +196,7 @@ struct wf_ctr_table {
 const char *wf_ctr_unit(const char *name);
 
 extern const struct wf_ctr_table wf_ctrs_port, wf_ctrs_prio, wf_ctrs_queue, wf_ctrs_pg,
-    wf_ctrs_pfcwd, wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_fabric;
+    wf_ctrs_egress, wf_ctrs_pool, wf_ctrs_pfcwd, wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_fabric;
 /* drop_<reason>_frames, indexed by enum wf_reason; row 0 (none) has the name NULL. */
 extern const struct wf_ctr_table wf_ctrs_drop;
 /* What a row is called elsewhere: lists separated by ", ", or NULL or "". */

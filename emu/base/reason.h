@@ -43,7 +43,10 @@
     X(NOT_HANDLED, "not_handled", "a model host has no use for this protocol") \
     X(PFCWD_FLUSH, "pfcwd_flush", "waited in a queue that the PFC watchdog flushed as a storm began") \
     X(PFCWD_EGRESS, "pfcwd_egress", "for a queue that the PFC watchdog drops during a storm") \
-    X(PFCWD_INGRESS, "pfcwd_ingress", "came in at a port in a priority that the PFC watchdog drops during a storm")
+    X(PFCWD_INGRESS, "pfcwd_ingress", "came in at a port in a priority that the PFC watchdog drops during a storm") \
+    X(POOL_FULL, "ingress_pool", "the ingress pool has no room left to share") \
+    X(EGRESS_POOL, "egress_pool", "the egress pool has no room left to share") \
+    X(HEADROOM_POOL, "headroom_pool", "lossless, but the headroom that the pool's groups share is used up")
 /* clang-format on */
 
 enum wf_reason {

@@ -13,6 +13,8 @@ struct wf_headroom_in {
     uint64_t delay_ps;    /* one way */
     uint64_t response_ps; /* of the peer */
     uint32_t frame_max;   /* longest frame with FCS, both directions */
+    uint32_t frame_min;   /* shortest that may come */
+    uint32_t cell;        /* what a frame takes is rounded up to this; 1: bytes */
 };
 
 /* Time that a peer may take to stop: quanta by speed (802.3 31B.3.7), of 512 bit times. */

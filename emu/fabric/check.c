@@ -47,7 +47,86 @@ static int check_port(struct wf_port *p, struct walk *w, struct wf_err *err)
     return rc;
 }
 
-/* Bytes of each (ingress port, PG), summed up over the packets in the egress queues. */
+/* What a group books is what its packets take: first reserved, the rest shared and headroom. */
+static int check_group(const struct wf_switch *sw, uint16_t p, unsigned g, uint64_t sum,
+                       struct wf_err *err)
+{
+    const struct wf_pg *pg = &sw->pg[p][g];
+    const uint64_t *c = pg->ctr;
+    uint64_t reserved = sum < pg->lim.reserved ? sum : pg->lim.reserved, xon = pg->lim.xon;
+    const char *port = sw->node.ports[p].name;
+
+    if (sum != c[WF_PG_BYTES])
+        return wf_err_set(err, EPROTO, "%s.pg%u says %" PRIu64 " bytes, its packets have %" PRIu64,
+                          port, g, c[WF_PG_BYTES], sum);
+    if (reserved + c[WF_PG_SHARED_BYTES] + c[WF_PG_HEADROOM_BYTES] != sum)
+        return wf_err_set(err, EPROTO,
+                          "%s.pg%u holds %" PRIu64 " bytes, but has %" PRIu64 " reserved, %" PRIu64
+                          " shared and %" PRIu64 " of headroom",
+                          port, g, sum, reserved, c[WF_PG_SHARED_BYTES], c[WF_PG_HEADROOM_BYTES]);
+    if (c[WF_PG_HEADROOM_BYTES] > (pg->lossless ? pg->lim.headroom : 0))
+        return wf_err_set(err, EPROTO, "%s.pg%u uses %" PRIu64 " of %" PRIu64 " bytes of headroom",
+                          port, g, c[WF_PG_HEADROOM_BYTES], pg->lim.headroom);
+    if (!pg->dynamic && pg->lim.xon_offset < pg->lim.reserved + pg->lim.limit)
+        wf_max_u64(&xon, pg->lim.reserved + pg->lim.limit - pg->lim.xon_offset);
+    if (pg->xoff && sum <= xon && !c[WF_PG_HEADROOM_BYTES])
+        return wf_err_set(err, EPROTO,
+                          "%s.pg%u keeps its peer paused at %" PRIu64 " bytes, XON is at %" PRIu64,
+                          port, g, sum, xon);
+    if (c[WF_PG_HEADROOM_BYTES] && !pg->xoff && !sw->watchdog) /* which may end a pause */
+        return wf_err_set(err, EPROTO, "%s.pg%u uses headroom and does not pause its peer", port,
+                          g);
+    return 0;
+}
+
+/* Pools are the sums of their groups and queues. */
+static int check_pools(const struct wf_switch *sw, struct wf_err *err)
+{
+    uint64_t sum[3][WF_POOLS] = {{0}};
+
+    for (uint16_t p = 0; p < sw->node.n_ports; p++)
+        for (unsigned i = 0; i < WF_PGS; i++) {
+            const struct wf_pg *pg = &sw->pg[p][i];
+
+            sum[0][pg->pool] += pg->ctr[WF_PG_SHARED_BYTES];
+            sum[1][pg->pool] += pg->ctr[WF_PG_HEADROOM_BYTES];
+            if (sw->egress)
+                sum[2][sw->egress[p][i].pool] += sw->egress[p][i].ctr[WF_EGRESS_SHARED_BYTES];
+        }
+    for (unsigned i = 0; i < WF_POOLS; i++) {
+        const struct wf_pool *in = &sw->ipool[i], *out = &sw->epool[i];
+
+        if (sum[0][i] != in->ctr[WF_POOL_BYTES] || sum[1][i] != in->ctr[WF_POOL_HEADROOM_BYTES] ||
+            sum[2][i] != out->ctr[WF_POOL_BYTES])
+            return wf_err_set(
+                err, EPROTO,
+                "%s: pools %u say %" PRIu64 ", %" PRIu64 " and %" PRIu64
+                " bytes, their groups and queues %" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                sw->node.name, i, in->ctr[WF_POOL_BYTES], in->ctr[WF_POOL_HEADROOM_BYTES],
+                out->ctr[WF_POOL_BYTES], sum[0][i], sum[1][i], sum[2][i]);
+        if (in->headroom && in->ctr[WF_POOL_HEADROOM_BYTES] > in->headroom)
+            return wf_err_set(err, EPROTO, "%s.ipool%u uses more headroom than it has",
+                              sw->node.name, i);
+    }
+    return 0;
+}
+
+/* A queue that accounts for itself holds what its packets take. */
+static int check_egress(const struct wf_switch *sw, uint16_t p, unsigned q, uint64_t sum,
+                        struct wf_err *err)
+{
+    const struct wf_egress *e = &sw->egress[p][q];
+    uint64_t reserved = sum < e->reserved ? sum : e->reserved;
+
+    if (e->bytes == sum && reserved + e->ctr[WF_EGRESS_SHARED_BYTES] == sum)
+        return 0;
+    return wf_err_set(err, EPROTO,
+                      "%s.q%u books %" PRIu64 " bytes, %" PRIu64
+                      " of them shared, its packets take %" PRIu64,
+                      sw->node.ports[p].name, q, e->bytes, e->ctr[WF_EGRESS_SHARED_BYTES], sum);
+}
+
+/* What the packets in the egress queues take, summed up by (ingress port, PG) and by queue. */
 static int check_groups(struct wf_fabric *f, struct wf_switch *sw, struct wf_err *err)
 {
     struct wf_node *n = &sw->node;
@@ -56,30 +135,27 @@ static int check_groups(struct wf_fabric *f, struct wf_switch *sw, struct wf_err
     uint64_t all = 0;
     int rc = 0;
 
-    for (uint16_t p = 0; p < n->n_ports; p++)
-        for (unsigned q = 0; q < WF_QUEUES; q++)
+    for (uint16_t p = 0; p < n->n_ports && !rc; p++)
+        for (unsigned q = 0; q < WF_QUEUES && !rc; q++) {
+            uint64_t takes = 0;
+
             for (const struct wf_fifo_node *at = n->ports[p].q[q].fifo.head; at; at = at->next) {
                 const struct wf_pkt *pkt = WF_CONTAINER_OF(at, struct wf_pkt, q);
 
-                if (pkt->flags & WF_PKT_ACCOUNTED) {
-                    sum[pkt->port->index][pkt->pg] += pkt->frame_len;
-                    all += pkt->frame_len;
-                }
+                if (!(pkt->flags & WF_PKT_ACCOUNTED))
+                    continue;
+                sum[pkt->port->index][pkt->pg] += pkt->charge;
+                takes += pkt->charge;
             }
-    for (uint16_t p = 0; p < n->n_ports && !rc; p++)
-        for (unsigned g = 0; g < WF_PGS && !rc; g++) {
-            const struct wf_pg *pg = &sw->pg[p][g];
-
-            if (sum[p][g] != pg->ctr[WF_PG_BYTES])
-                rc = wf_err_set(err, EPROTO,
-                                "%s.pg%u says %" PRIu64 " bytes, its packets have %" PRIu64,
-                                n->ports[p].name, g, pg->ctr[WF_PG_BYTES], sum[p][g]);
-            else if (pg->xoff && pg->ctr[WF_PG_BYTES] <= pg->lim.xon)
-                rc = wf_err_set(err, EPROTO,
-                                "%s.pg%u keeps its peer paused at %" PRIu64
-                                " bytes, XON is at %" PRIu64,
-                                n->ports[p].name, g, sum[p][g], pg->lim.xon);
+            all += takes;
+            if (sw->egress)
+                rc = check_egress(sw, p, q, takes, err);
         }
+    for (uint16_t p = 0; p < n->n_ports && !rc; p++)
+        for (unsigned g = 0; g < WF_PGS && !rc; g++)
+            rc = check_group(sw, p, g, sum[p][g], err);
+    if (!rc)
+        rc = check_pools(sw, err);
     if (!rc && all != sw->used_bytes)
         rc = wf_err_set(err, EPROTO, "%s says %" PRIu64 " bytes used, its packets have %" PRIu64,
                         n->name, sw->used_bytes, all);

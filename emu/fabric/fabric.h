@@ -96,8 +96,15 @@ bool wf_fabric_idle(const struct wf_fabric *f);
 struct wf_ctr_walk wf_fabric_ctrs(const struct wf_fabric *f, unsigned tables);
 /* For other walks that have ports: the next holder at a port of this name, or false, and then the
  * walk may go on with another port. Sets all but values. */
-enum wf_ctr_port { WF_CTR_PORT_HOST, WF_CTR_PORT_SWITCH, WF_CTR_PORT_WATCHED };
-bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, enum wf_ctr_port what);
+enum wf_ctr_port {
+    WF_CTR_PORT_HOST = 0,
+    WF_CTR_PORT_SWITCH = 1,
+    WF_CTR_PORT_WATCHED = 2,  /* a switch's, with a watchdog */
+    WF_CTR_PORT_COUNTING = 4, /* a switch's, whose egress accounts for its queues */
+};
+bool wf_ctr_port_next(struct wf_ctr_walk *w, const char *port, unsigned what);
+/* Pools of a switch by number, "leaf0.ipool0" to "leaf0.epool3"; false: no more. */
+bool wf_ctr_pool_next(struct wf_ctr_walk *w, const char *sw);
 unsigned wf_ctr_port_tables(void);
 
 /* Port by name ("leaf0:p3"), or NULL. */

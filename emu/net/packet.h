@@ -74,6 +74,8 @@ struct wf_pkt {
     uint16_t flags;
     uint8_t tc, pg, queue; /* and prio: as in a switch's lanes */
     uint8_t prio;          /* whom a PFC frame of the receiver stops: 802.1p priority */
+    uint16_t charge;       /* WF_PKT_ACCOUNTED: bytes that the switch's buffer has booked ... */
+    uint16_t out;          /* ... for this port of it */
 
     uint64_t hash;        /* of the headers as they are; what the digest sees */
     uint8_t *data;        /* the bytes that are there, caplen of them */

@@ -1,174 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What can be known to be wrong with a scenario before it runs: losslessness that the thresholds
- * can't keep, addresses that stand twice, flows without a way, packets that no link takes.
- * With `lossless: best_effort` what is about losslessness is a warning.
+ * What can be known to be wrong with a scenario before it runs: addresses that stand twice, flows
+ * without a way, packets that no link takes. With `lossless: best_effort` what is about
+ * losslessness is a warning.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "eth/headroom.h"
 #include "scen/scen_priv.h"
 
 /* The other end of a link, and this one. */
 struct side {
-    uint32_t link;
-    int end;
     struct wf_desc_end self, peer;
-    const char *port;
 };
 
 static struct side side_of(const struct wf_scenario *s, uint32_t link, int end)
 {
     const struct wf_desc_link *l = &s->desc.links[link];
 
-    return (struct side){link, end, end ? l->b : l->a, end ? l->a : l->b,
-                         wf_scen_port(s, link, end)};
-}
-
-/* Of the peer on a link's end. */
-static const struct wf_pfc_cfg *peer_pfc(const struct wf_scenario *s, const struct side *x)
-{
-    return x->peer.is_host ? &s->desc.hosts[x->peer.index].cfg.pfc
-                           : &wf_desc_port_cfg(&s->desc, x->link, !x->end)->pfc;
-}
-
-/* How long the peer may take to stop. */
-static uint64_t response_of(const struct wf_scenario *s, const struct side *x)
-{
-    uint64_t ps = peer_pfc(s, x)->response_ps;
-
-    return ps == WF_KEY_AUTO ? wf_pfc_response_ps(s->desc.links[x->link].cfg.rate_bps) : ps;
-}
-
-static bool best_effort(const struct wf_scenario *s)
-{
-    return s->opts.lossless == WF_SCEN_BEST_EFFORT;
-}
-
-/* Headroom that is too small, once for each place that set it: the port that needs most speaks. */
-struct short_headroom {
-    const struct wf_origin *origin;
-    const struct wf_pg_cfg *pg;
-    unsigned group, ports;
-    uint64_t has, needs;
-    const char *port;
-};
-
-struct shorts {
-    struct short_headroom v[64];
-    size_t n;
-};
-
-static bool same_place(const struct wf_origin *a, const struct wf_origin *b)
-{
-    return a == b || (a && b && a->file == b->file && a->line == b->line && a->col == b->col);
-}
-
-static void note_short(struct wf_scenario *s, struct shorts *all, const struct wf_pg_cfg *pg,
-                       unsigned g, const struct wf_pg_limits *lim, const char *port)
-{
-    const struct wf_origin *o = wf_origins_find(&s->origins, &pg->headroom_bytes);
-    struct short_headroom *x = all->v;
-
-    while (x < all->v + all->n && (x->group != g || !same_place(x->origin, o)))
-        x++;
-    if (x == all->v + 64)
-        return;
-    if (x == all->v + all->n) {
-        *x = (struct short_headroom){.origin = o, .group = g};
-        all->n++;
-    }
-    x->ports++;
-    if (lim->headroom_bound <= x->needs)
-        return;
-    x->needs = lim->headroom_bound;
-    x->has = lim->headroom;
-    x->pg = pg;
-    x->port = port;
-}
-
-static void tell_shorts(struct wf_scenario *s, const struct shorts *all)
-{
-    char a[32], b[32], more[32];
-
-    for (const struct short_headroom *x = all->v; x < all->v + all->n; x++) {
-        snprintf(more, sizeof(more), " (%u ports)", x->ports);
-        wf_scen_complain(s, best_effort(s), &x->pg->headroom_bytes, NULL,
-                         "headroom of lossless pg %u is %s, but %s can still arrive at %s%s after "
-                         "XOFF: 2 x delay x rate, the peer's response and the frames under way",
-                         x->group, wf_bytes_text(x->has, a, sizeof(a)),
-                         wf_bytes_text(x->needs, b, sizeof(b)), x->port, x->ports > 1 ? more : "");
-    }
-}
-
-static void check_group_at(struct wf_scenario *s, const struct side *x, unsigned g,
-                           struct shorts *shorts)
-{
-    const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, x->link, x->end)->pg[g];
-    const struct wf_link_cfg *link = &s->desc.links[x->link].cfg;
-    const struct wf_pfc_cfg *peer = peer_pfc(s, x);
-    struct wf_pg_limits lim;
-    char a[32], b[32];
-
-    wf_pg_resolve(pg, link, response_of(s, x), &lim);
-    if (lim.headroom < lim.headroom_bound)
-        note_short(s, shorts, pg, g, &lim, x->port);
-    if (lim.xon > lim.xoff)
-        wf_scen_complain(s, false, &pg->xon_bytes, NULL, "xon of pg %u is %s, above xoff, %s", g,
-                         wf_bytes_text(lim.xon, a, sizeof(a)),
-                         wf_bytes_text(lim.xoff, b, sizeof(b)));
-    wf_scen_check_obeyed(s, wf_desc_port_cfg(&s->desc, x->link, x->end), peer, g, x->port);
-}
-
-static void check_groups(struct wf_scenario *s)
-{
-    struct shorts shorts = {.n = 0};
-
-    for (uint32_t i = 0; i < s->desc.n_links; i++)
-        for (int e = 0; e < 2; e++) {
-            struct side x = side_of(s, i, e);
-
-            for (unsigned g = 0; g < WF_PGS && !x.self.is_host; g++)
-                if (wf_desc_port_cfg(&s->desc, i, e)->pg[g].lossless)
-                    check_group_at(s, &x, g, &shorts);
-        }
-    tell_shorts(s, &shorts);
-}
-
-static void check_buffer(struct wf_scenario *s)
-{
-    uint64_t *need = WF_ARENA_ARRAY(&s->arena, uint64_t, s->desc.n_switches + 1);
-    const struct wf_origin *told_at = NULL; /* one complaint for each place that set it */
-    bool told = false;
-    char a[32], b[32];
-
-    for (uint32_t i = 0; i < s->desc.n_links; i++)
-        for (int e = 0; e < 2; e++) {
-            struct side x = side_of(s, i, e);
-            struct wf_pg_limits lim;
-
-            for (unsigned g = 0; g < WF_PGS && !x.self.is_host; g++) {
-                const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, i, e)->pg[g];
-
-                wf_pg_resolve(pg, &s->desc.links[i].cfg, response_of(s, &x), &lim);
-                need[x.self.index] += pg->lossless ? lim.xoff + lim.headroom : 0;
-            }
-        }
-    for (uint32_t i = 0; i < s->desc.n_switches; i++) {
-        const struct wf_switch_cfg *c = &s->desc.switches[i].cfg;
-        const struct wf_origin *o = wf_origins_find(&s->origins, &c->buffer_bytes);
-
-        if (need[i] > c->buffer_bytes && (!told || !same_place(told_at, o)))
-            wf_scen_complain(s, true, &c->buffer_bytes, NULL,
-                             "the lossless groups of %s can hold %s together, its buffer %s: full, "
-                             "it drops",
-                             s->desc.switches[i].name, wf_bytes_text(need[i], a, sizeof(a)),
-                             wf_bytes_text(c->buffer_bytes, b, sizeof(b)));
-        told = told || need[i] > c->buffer_bytes;
-        told_at = need[i] > c->buffer_bytes ? o : told_at;
-    }
+    return (struct side){end ? l->b : l->a, end ? l->a : l->b};
 }
 
 static void check_queues_of(struct wf_scenario *s, const struct wf_switch_port_cfg *port)
@@ -380,8 +231,7 @@ void wf_scen_check(struct wf_scenario *s)
 {
     const uint32_t *leaf = leaves(s);
 
-    check_groups(s);
-    check_buffer(s);
+    wf_scen_check_buffer(s);
     wf_scen_check_pauses(s, leaf);
     wf_scen_check_lb(s, leaf);
     check_queues(s);

@@ -11,13 +11,16 @@
 
 enum { MOST_ROWS = 256 };
 
-static enum wf_ctr_port kind_of(const struct wf_desc *d, uint32_t end_at, struct wf_desc_end end)
+static unsigned kind_of(const struct wf_scenario *s, uint32_t end_at, struct wf_desc_end end)
 {
+    const struct wf_desc *d = &s->desc;
+    unsigned what = WF_CTR_PORT_SWITCH;
+
     if (end.is_host)
         return WF_CTR_PORT_HOST;
-    return wf_desc_port_cfg(d, end_at / 2, end_at % 2)->watchdog.action != WF_WD_OFF
-               ? WF_CTR_PORT_WATCHED
-               : WF_CTR_PORT_SWITCH;
+    if (wf_desc_port_cfg(d, end_at / 2, end_at % 2)->watchdog.action != WF_WD_OFF)
+        what |= WF_CTR_PORT_WATCHED;
+    return what | (s->counts_egress[end.index] ? WF_CTR_PORT_COUNTING : 0);
 }
 
 static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
@@ -29,7 +32,7 @@ static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
         struct wf_desc_end end = w->at % 2 ? l->b : l->a;
 
         if (w->tables & wf_ctr_port_tables() && !w->cursor &&
-            wf_ctr_port_next(w, s->ports[w->at], kind_of(d, w->at, end)))
+            wf_ctr_port_next(w, s->ports[w->at], kind_of(s, w->at, end)))
             return true;
         w->sub = 0;
         if (!w->cursor && end.is_host && w->tables & wf_ctr_table_bit(&wf_ctrs_edge) &&
@@ -52,6 +55,9 @@ static bool scenario_next(struct wf_ctr_walk *w)
 
     if (link_next(w, s))
         return true;
+    for (; w->at < 2 * s->desc.n_links + s->desc.n_switches; w->at++)
+        if (wf_ctr_pool_next(w, s->desc.switches[w->at - 2 * s->desc.n_links].name))
+            return true;
     w->part = NULL;
     if (flows && w->port < s->desc.n_flows) {
         snprintf(w->buf, sizeof(w->buf), "flow.%s", s->desc.flows[w->port++].name);
@@ -70,6 +76,20 @@ struct wf_ctr_walk wf_scenario_ctrs(const struct wf_scenario *s, unsigned tables
 {
     return (struct wf_ctr_walk){
         .next = scenario_next, .of = s, .tables = tables, .values = s->zeros};
+}
+
+void wf_scen_counting(struct wf_scenario *s)
+{
+    const struct wf_desc *d = &s->desc;
+
+    s->counts_egress = WF_ARENA_ARRAY(&s->arena, bool, d->n_switches + 1);
+    for (uint32_t i = 0; i < 2 * d->n_links; i++) {
+        struct wf_desc_end e = i % 2 ? d->links[i / 2].b : d->links[i / 2].a;
+
+        if (!e.is_host &&
+            wf_egress_counts(&d->switches[e.index].cfg, wf_desc_port_cfg(d, i / 2, (int)(i % 2))))
+            s->counts_egress[e.index] = true;
+    }
 }
 
 void wf_scen_objs(struct wf_scenario *s)

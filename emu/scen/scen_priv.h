@@ -73,6 +73,11 @@ void wf_scen_traces(struct wf_scenario *s);
 void wf_scen_why(struct wf_scenario *s);
 void wf_scen_check(struct wf_scenario *s);
 void wf_scen_objs(struct wf_scenario *s);
+void wf_scen_counting(struct wf_scenario *s);
+void wf_scen_check_buffer(struct wf_scenario *s);
+/* Thresholds of a group at a link's end, and when it is lossless what headroom it needs there. */
+void wf_scen_pg(const struct wf_scenario *s, uint32_t link, int end, unsigned g,
+                struct wf_pg_limits *lim, struct wf_pg_bounds *bounds);
 /* leaf: for each host the end of its link at the switch, 2 x link + end */
 static inline uint32_t wf_scen_leaf(const struct wf_scenario *s, uint32_t end)
 {

@@ -76,6 +76,7 @@ struct wf_scenario {
     const char **ports;            /* names of all ports: of each link its a, then its b */
     const char **links;            /* names of all links */
     uint64_t *zeros;               /* values of counters before there is a fabric */
+    bool *counts_egress; /* of each switch: whether its queues have counters of their own buffer */
 };
 
 /*

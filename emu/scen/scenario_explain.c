@@ -11,7 +11,6 @@
 #include "cap/capture.h"
 #include "cap/series.h"
 #include "cap/why_log.h"
-#include "eth/headroom.h"
 #include "scen/scen_priv.h"
 
 enum { NAMES_SHOWN = 8 };
@@ -211,46 +210,77 @@ static void explain_addresses(const struct wf_scenario *s, FILE *out)
     }
 }
 
-static bool limits_of(const struct wf_scenario *s, uint32_t link, int end, unsigned g,
-                      struct wf_pg_limits *lim)
-{
-    const struct wf_desc_link *l = &s->desc.links[link];
-    struct wf_desc_end self = end ? l->b : l->a, peer = end ? l->a : l->b;
-    uint64_t response = peer.is_host ? s->desc.hosts[peer.index].cfg.pfc.response_ps
-                                     : wf_desc_port_cfg(&s->desc, link, !end)->pfc.response_ps;
+/* A lossless group as it is told of. */
+struct told {
+    struct wf_pg_limits lim;
+    struct wf_pg_bounds bounds;
+    struct wf_fraction alpha; /* of a dynamic pool */
+};
 
-    if (self.is_host || !wf_desc_port_cfg(&s->desc, link, end)->pg[g].lossless)
+static bool tell_of(const struct wf_scenario *s, uint32_t link, int end, unsigned g, struct told *t)
+{
+    struct wf_desc_end self = end ? s->desc.links[link].b : s->desc.links[link].a;
+    const struct wf_pg_cfg *pg;
+
+    if (self.is_host)
         return false;
-    if (response == WF_KEY_AUTO)
-        response = wf_pfc_response_ps(l->cfg.rate_bps);
-    wf_pg_resolve(&wf_desc_port_cfg(&s->desc, link, end)->pg[g], &l->cfg, response, lim);
+    pg = &wf_desc_port_cfg(&s->desc, link, end)->pg[g];
+    memset(t, 0, sizeof(*t));
+    if (!pg->lossless)
+        return false;
+    wf_scen_pg(s, link, end, g, &t->lim, &t->bounds);
+    if (s->desc.switches[self.index].cfg.ingress_pool[pg->pool].mode == WF_POOL_DYNAMIC) {
+        t->alpha = pg->alpha;
+        t->lim.limit = 0;
+    }
     return true;
+}
+
+/* Where XOFF and XON are: "xoff 200kB, xon 181.516kB", or what they are computed from. */
+static void print_points(FILE *out, const struct told *t)
+{
+    uint64_t point = t->lim.reserved + t->lim.limit, xon = t->lim.xon;
+    char a[32], b[32];
+
+    if (!t->alpha.den) {
+        if (point > t->lim.xon_offset && point - t->lim.xon_offset > xon)
+            xon = point - t->lim.xon_offset;
+        fprintf(out, "xoff %s, xon %s", wf_bytes_text(point, a, sizeof(a)),
+                wf_bytes_text(xon, b, sizeof(b)));
+        return;
+    }
+    fprintf(out, t->alpha.den == 1 ? "xoff %s + %u x free" : "xoff %s + %u/%u x free",
+            wf_bytes_text(t->lim.reserved, a, sizeof(a)), t->alpha.num, t->alpha.den);
+    fprintf(out, ", xon %s", wf_bytes_text(xon, b, sizeof(b)));
+    if (t->lim.xon_offset != UINT64_MAX)
+        fprintf(out, " or xoff - %s", wf_bytes_text(t->lim.xon_offset, a, sizeof(a)));
 }
 
 /* Thresholds of lossless groups once "auto" is resolved; ports with the same are one line. */
 static void explain_limits(const struct wf_scenario *s, FILE *out)
 {
-    struct wf_pg_limits seen[64], lim;
+    struct told seen[64], t;
     size_t n = 0;
-    char a[32], b[32], c[32], d[32];
+    char a[32], b[32];
 
     for (uint32_t i = 0; i < 2 * s->desc.n_links; i++)
         for (unsigned g = 0; g < WF_PGS; g++) {
             bool known = false;
 
-            if (n == 64 || !limits_of(s, i / 2, (int)(i % 2), g, &lim))
+            if (n == 64 || !tell_of(s, i / 2, (int)(i % 2), g, &t))
                 continue;
             for (size_t k = 0; k < n; k++)
-                known = known || !memcmp(&seen[k], &lim, sizeof(lim));
+                known = known || !memcmp(&seen[k], &t, sizeof(t));
             if (known)
                 continue;
-            seen[n++] = lim;
+            seen[n++] = t;
             if (n == 1)
                 fprintf(out, "\nlossless groups, computed (one port for all that are equal):\n");
-            fprintf(out, "  %s.pg%u: xoff %s, xon %s, headroom %s of at least %s\n", s->ports[i], g,
-                    wf_bytes_text(lim.xoff, a, sizeof(a)), wf_bytes_text(lim.xon, b, sizeof(b)),
-                    wf_bytes_text(lim.headroom, c, sizeof(c)),
-                    wf_bytes_text(lim.headroom_bound, d, sizeof(d)));
+            fprintf(out, "  %s.pg%u: ", s->ports[i], g);
+            print_points(out, &t);
+            fprintf(out, ", headroom %s of at least %s\n",
+                    wf_bytes_text(t.lim.headroom, a, sizeof(a)),
+                    wf_bytes_text(t.bounds.headroom, b, sizeof(b)));
         }
 }
 

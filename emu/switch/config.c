@@ -7,22 +7,74 @@
 #define PG(field)    offsetof(struct wf_pg_cfg, field)
 #define QUEUE(field) offsetof(struct wf_queue_cfg, field)
 #define PORT(field)  offsetof(struct wf_switch_port_cfg, field)
+#define POOL(field)  offsetof(struct wf_pool_cfg, field)
 #define ROW(field)   offsetof(struct wf_switch_cfg, field)
+#define CELL_MAX     4096
 #define BYTES_MAX    (1ull << 40) /* so that sums and ECN's products stay exact */
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
+static const char *const pool_mode_names[] = {"static", "dynamic", NULL};
+
+static const struct wf_key ingress_pool_rows[] = {
+    {"size", WF_KEY_BYTES, POOL(size_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
+     .doc = "What is reserved in it, and what its groups share; auto: what the headroom and the "
+            "other pools leave of the buffer, in equal parts."},
+    {"mode", WF_KEY_ENUM, POOL(mode), "static", .names = pool_mode_names,
+     .doc = "What bounds a group's share: xoff or limit (static), or alpha times what is free "
+            "(dynamic)."},
+    {"headroom_pool", WF_KEY_BYTES, POOL(headroom_bytes), "0", 0, BYTES_MAX,
+     .doc = "Headroom that all groups of the pool share, beside its size (SONiC: xoff of the "
+            "pool); 0: each group has its headroom to itself."},
+};
+
+static const struct wf_keyset ingress_pool_keys = {
+    .name = "ingress_pool",
+    .doc = "A pool of the buffer that ingress groups share.",
+    .keys = ingress_pool_rows,
+    .n_keys = COUNT(ingress_pool_rows),
+    .size = sizeof(struct wf_pool_cfg),
+};
+
+static const struct wf_key egress_pool_rows[] = {
+    {"size", WF_KEY_BYTES, POOL(size_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
+     .doc = "What is reserved in it, and what its queues share; auto: the whole buffer, which "
+            "ingress accounts too."},
+    {"mode", WF_KEY_ENUM, POOL(mode), "static", .names = pool_mode_names,
+     .doc = "What bounds a queue's share: limit (static), or alpha times what is free (dynamic)."},
+};
+
+static const struct wf_keyset egress_pool_keys = {
+    .name = "egress_pool",
+    .doc = "A pool of the buffer that egress queues share.",
+    .keys = egress_pool_rows,
+    .n_keys = COUNT(egress_pool_rows),
+    .size = sizeof(struct wf_pool_cfg),
+};
+
 static const struct wf_key pg_rows[] = {
     {"lossless", WF_KEY_BOOL, PG(lossless), "false", .doc = "Pause the peer instead of dropping."},
+    {"pool", WF_KEY_UINT, PG(pool), "0", 0, WF_POOLS - 1, .doc = "Ingress pool that it uses."},
+    {"reserved", WF_KEY_BYTES, PG(reserved_bytes), "0", 0, BYTES_MAX,
+     .doc = "Bytes of the pool that the group has to itself at each port (SONiC: size)."},
+    {"alpha", WF_KEY_FRACTION, PG(alpha), "1",
+     .doc = "In a dynamic pool: the group's share is at most this times what is free of the pool "
+            "(SONiC: dynamic_th, its logarithm). A power of two."},
     {"xoff", WF_KEY_BYTES, PG(xoff_bytes), "200kB", 0, BYTES_MAX,
-     .doc = "Lossless: XOFF is sent when the group holds more than this at a port.",
+     .doc = "Lossless, in a static pool: XOFF is sent when the group's share at a port would be "
+            "more than this.",
      .source = "assumed"},
     {"xon", WF_KEY_BYTES, PG(xon_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
-     .doc = "Lossless: XON is sent when the group is back at this; auto: xoff less two frames."},
+     .doc = "Lossless: XON is sent when the group holds no more than this, or when xon_offset says "
+            "so; auto: by xon_offset alone."},
+    {"xon_offset", WF_KEY_BYTES, PG(xon_offset_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
+     .doc = "Lossless: XON is sent when the group holds no more than the point of XOFF less this; "
+            "auto: two frames, and when xon is given only that counts."},
     {"headroom", WF_KEY_BYTES, PG(headroom_bytes), "auto", 0, BYTES_MAX, .may_auto = true,
-     .doc = "Lossless: bytes above xoff for what is still on its way.",
+     .doc = "Lossless: bytes beyond XOFF for what is still on its way (SONiC: xoff).",
      .source = "auto: the bound of 802.1Q annex N for this link"},
     {"limit", WF_KEY_BYTES, PG(limit_bytes), "4MB", 0, BYTES_MAX,
-     .doc = "Lossy: most bytes that the group holds at a port.", .source = "assumed"},
+     .doc = "Lossy, in a static pool: most that the group's share holds at a port.",
+     .source = "assumed"},
 };
 
 static const struct wf_keyset pg_keys = {
@@ -71,8 +123,17 @@ static const struct wf_key queue_rows[] = {
     {"wred_drop", WF_KEY_BOOL, QUEUE(ecn.drop), "false",
      .doc = "Drop lossy IP packets that are not marked, as they come, with the same probability: "
             "those that are not ECN-capable, or all when ecn is off."},
+    {"pool", WF_KEY_UINT, QUEUE(pool), "0", 0, WF_POOLS - 1, .doc = "Egress pool that it uses."},
+    {"reserved", WF_KEY_BYTES, QUEUE(reserved_bytes), "0", 0, BYTES_MAX,
+     .doc = "Bytes of the pool that the queue has to itself (SONiC: size)."},
+    {"alpha", WF_KEY_FRACTION, QUEUE(alpha), "1",
+     .doc = "In a dynamic pool: the queue's share is at most this times what is free of the pool "
+            "(SONiC: dynamic_th, its logarithm). A power of two. Lossless packets count and are "
+            "never refused."},
     {"limit", WF_KEY_BYTES, QUEUE(limit_bytes), "4MB", 0, BYTES_MAX,
-     .doc = "Lossy packets that would make the queue longer are dropped.", .source = "assumed"},
+     .doc = "In a static pool: lossy packets that would make the queue's share larger are dropped. "
+            "Lossless packets count and are never refused.",
+     .source = "assumed"},
     {"packet_discard_action", WF_KEY_ENUM, QUEUE(discard), "drop", .names = discard_names,
      .doc = "trim: lossy packets that are refused for want of buffer are trimmed (SONiC: of the "
             "buffer profile)."},
@@ -164,6 +225,8 @@ static const struct wf_key rows[] = {
      .source = "assumed"},
     {"buffer", WF_KEY_BYTES, ROW(buffer_bytes), "32MB", 0, BYTES_MAX,
      .doc = "Packet buffer of the whole switch.", .source = "assumed"},
+    {"cell", WF_KEY_BYTES, ROW(cell_bytes), "1B", 1, CELL_MAX,
+     .doc = "Unit of the accounting: a frame takes whole cells, such as 208B, 254B or 256B."},
     {"mac_age", WF_KEY_TIME, ROW(mac_age_ps), "auto", 1, 0, .may_auto = true,
      .doc = "A MAC address that was silent for longer, or whose port went down, is forgotten: what "
             "is for it floods, from a routed leaf by all its ports. l2: all addresses are learned, "
@@ -174,6 +237,10 @@ static const struct wf_key rows[] = {
 };
 
 static const struct wf_key_sub subs[] = {
+    {"ingress_pool", &ingress_pool_keys, ROW(ingress_pool), WF_POOLS,
+     "Pools that ingress groups share."},
+    {"egress_pool", &egress_pool_keys, ROW(egress_pool), WF_POOLS,
+     "Pools that egress queues share."},
     {NULL, &wf_switch_port_keys, ROW(port), 0, NULL},
     {"trim", &wf_trim_keys, ROW(trim), 0, "Trimming of packets that queues refuse."},
     {"lb", &wf_lb_keys, ROW(lb), 0, "Load balancing over equal paths."},
@@ -203,23 +270,4 @@ void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg)
         port->pg_to_pfc_priority[i] = port->pfc_priority_to_queue[i] = (uint8_t)i;
         port->tc_to_dscp[i] = (uint8_t)(8 * i);
     }
-}
-
-void wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
-                   uint64_t peer_response_ps, struct wf_pg_limits *out)
-{
-    struct wf_headroom_in in = {
-        .rate_bps = link->rate_bps,
-        .delay_ps = link->delay_ps,
-        .response_ps = peer_response_ps,
-        .frame_max = link->mtu + 14 + 8 + WF_FCS_LEN, /* two tags */
-    };
-
-    out->headroom_bound = wf_headroom_bytes(&in);
-    out->limit = pg->limit_bytes;
-    out->xoff = pg->xoff_bytes;
-    out->headroom = pg->headroom_bytes == WF_KEY_AUTO ? out->headroom_bound : pg->headroom_bytes;
-    out->xon = pg->xon_bytes;
-    if (pg->xon_bytes == WF_KEY_AUTO)
-        out->xon = out->xoff > 2ull * in.frame_max ? out->xoff - 2ull * in.frame_max : 0;
 }

@@ -22,12 +22,26 @@ enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
 enum wf_discard { WF_DISCARD_DROP, WF_DISCARD_TRIM };
 enum wf_mark_at { WF_MARK_DEQUEUE, WF_MARK_ENQUEUE };
 
+enum wf_pool_mode { WF_POOL_STATIC, WF_POOL_DYNAMIC };
+enum { WF_POOLS = 4 };
+
+/* A pool of the buffer, of ingress or of egress accounting. */
+struct wf_pool_cfg {
+    uint64_t size_bytes; /* with what is reserved of it; WF_KEY_AUTO: what is left of the buffer */
+    int mode;            /* enum wf_pool_mode: of the thresholds of those that use it */
+    uint64_t headroom_bytes; /* ingress: shared by all groups' headroom; 0: each has its own */
+};
+
 struct wf_pg_cfg {
     bool lossless;
-    uint64_t xoff_bytes;     /* lossless: XOFF when the group holds more than this */
-    uint64_t xon_bytes;      /* XON when it is back at this; WF_KEY_AUTO: xoff less two frames */
-    uint64_t headroom_bytes; /* above xoff; WF_KEY_AUTO: computed from the link */
-    uint64_t limit_bytes;    /* lossy: most that the group holds */
+    uint32_t pool;
+    uint64_t reserved_bytes;
+    struct wf_fraction alpha;  /* dynamic: shared threshold as a share of what is free */
+    uint64_t xoff_bytes;       /* static, lossless: shared threshold */
+    uint64_t xon_bytes;        /* XON when it is back at this; WF_KEY_AUTO: by xon_offset alone */
+    uint64_t xon_offset_bytes; /* below XOFF's point; WF_KEY_AUTO: two frames unless xon is given */
+    uint64_t headroom_bytes;   /* above xoff; WF_KEY_AUTO: computed from the link */
+    uint64_t limit_bytes;      /* static, lossy: shared threshold */
 };
 
 struct wf_queue_cfg {
@@ -36,9 +50,12 @@ struct wf_queue_cfg {
     uint32_t group;
     struct wf_shaper_cfg min, max;
     struct wf_ecn_cfg ecn;
-    int mark_at;          /* enum wf_mark_at */
-    uint64_t limit_bytes; /* lossy packets beyond are dropped */
-    int discard;          /* enum wf_discard: or trimmed */
+    int mark_at; /* enum wf_mark_at */
+    uint32_t pool;
+    uint64_t reserved_bytes;
+    struct wf_fraction alpha; /* dynamic: shared threshold as a share of what is free */
+    uint64_t limit_bytes;     /* static: shared threshold; lossy packets beyond are dropped */
+    int discard;              /* enum wf_discard: or trimmed */
 };
 
 /* Queues that share a part of the link. */
@@ -81,6 +98,8 @@ struct wf_switch_cfg {
     int mode;            /* enum wf_mode */
     uint64_t latency_ps; /* from the last bit in (cut-through: the header) to the first bit out */
     uint64_t buffer_bytes;
+    uint64_t cell_bytes; /* frames are accounted in whole cells */
+    struct wf_pool_cfg ingress_pool[WF_POOLS], egress_pool[WF_POOLS];
     uint64_t mac_age_ps; /* WF_KEY_AUTO: for ever */
     int flood_lossless;  /* enum wf_flood_lossless */
     struct wf_lb_cfg lb;
@@ -95,14 +114,52 @@ extern const struct wf_keyset wf_switch_port_keys;
 /* The defaults of the tables, and of the maps: DSCP d to class d / 8, all else one to one. */
 void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg);
 
-/* A group's thresholds at a port once "auto" is resolved. frame_max: longest frame with FCS. */
+/* The power of two that a share of the free buffer is: alpha = 2^shift. False: it is none. */
+bool wf_alpha_shift(const struct wf_fraction *alpha, int8_t *shift);
+
+/* What a frame of this many bytes takes of the buffer. */
+static inline uint64_t wf_cells_bytes(uint64_t cell, uint64_t len)
+{
+    return cell == 1 ? len : (len + cell - 1) / cell * cell;
+}
+
+/* A group's thresholds at a port once "auto" is resolved. */
 struct wf_pg_limits {
-    uint64_t xoff, headroom, xon;
-    uint64_t headroom_bound; /* least headroom that can't lose anything */
-    uint64_t limit;          /* lossy */
+    uint64_t reserved;
+    uint64_t limit; /* static shared threshold: of a lossless group its xoff */
+    uint64_t headroom;
+    uint64_t xon;        /* XON at this, or ... */
+    uint64_t xon_offset; /* ... so much below the point of XOFF; UINT64_MAX: never by it */
+};
+/* Least headroom that can't lose anything: frames of any length, and frames as long as the link
+ * takes (small ones waste more of their cells). */
+struct wf_pg_bounds {
+    uint64_t headroom, headroom_long;
 };
 struct wf_link_cfg;
-void wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
-                   uint64_t peer_response_ps, struct wf_pg_limits *out);
+void wf_pg_resolve(const struct wf_switch_cfg *sw, const struct wf_pg_cfg *pg,
+                   const struct wf_link_cfg *link, uint64_t peer_response_ps,
+                   struct wf_pg_limits *out);
+void wf_pg_bounds(const struct wf_switch_cfg *sw, const struct wf_link_cfg *link,
+                  uint64_t peer_response_ps, struct wf_pg_bounds *out);
+
+/* What of the buffer the ports' groups and queues have to themselves. */
+struct wf_carved {
+    uint64_t reserved[WF_POOLS], headroom[WF_POOLS]; /* by ingress pool; headroom of their own */
+    uint64_t queue_reserved[WF_POOLS];               /* by egress pool */
+    uint32_t pausing[WF_POOLS];                      /* lossless groups, by ingress pool */
+    bool used[WF_POOLS];                             /* ingress pools that some group uses */
+};
+void wf_carve_port(struct wf_carved *c, const struct wf_switch_cfg *sw,
+                   const struct wf_switch_port_cfg *port, const struct wf_pg_limits lim[WF_PGS]);
+/* Sizes of the pools with "auto" resolved, and what of it is shared; 0 when nothing is left. */
+struct wf_pool_sizes {
+    uint64_t size[WF_POOLS], shared[WF_POOLS];               /* ingress */
+    uint64_t egress_size[WF_POOLS], egress_shared[WF_POOLS]; /* egress */
+};
+void wf_pool_sizes(const struct wf_switch_cfg *sw, const struct wf_carved *c,
+                   struct wf_pool_sizes *out);
+/* Whether something of the egress accounting differs from counting a queue's bytes. */
+bool wf_egress_counts(const struct wf_switch_cfg *sw, const struct wf_switch_port_cfg *port);
 
 #endif

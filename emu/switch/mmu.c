@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The buffer: admission, XOFF and XON, release. Accounting is by frame_len per ingress
- * (port, PG) and for the whole switch. Left out: cells, pools, dynamic thresholds, egress pools.
+ * The shared buffer: admission, XOFF and XON, and release (802.1Q 36, SAI's buffer model).
+ *
+ * A frame takes its frame_len, rounded up to whole cells: c bytes. Ingress, per (port, group): c
+ * goes to what is left of `reserved`, then to the group's share of the pool, then, of a lossless
+ * group, to its headroom; a frame may be split between them. The share is bounded by
+ *   L = xoff or limit (static), or alpha x (shared size of the pool - bytes shared now), rounded
+ *       down, as the pool stands before this frame (dynamic), and by
+ *   what is left of the pool.
+ * A lossy frame that needs more is dropped. A lossless frame that takes headroom makes XOFF go out
+ * at that instant; one for which there is not enough headroom, of the group's own bytes or of the
+ * pool's shared ones, is dropped, and XOFF goes out all the same. Release, when the first bit of
+ * the frame leaves: c comes out of the headroom, then of the share, then of what is reserved.
+ * XON goes out at a release after which the group has no headroom in use and holds, in all,
+ *   no more than max(xon, reserved + L - xon_offset), L as the pool stands after the release;
+ * without `xon_offset` no more than xon.
+ *
+ * Egress, per (port, queue): c goes to what is left of `reserved`, then to the queue's share, which
+ * is bounded likewise; a lossy frame that does not fit is dropped. Lossless frames are counted
+ * there and never refused, as on ASICs whose lossless egress profiles have no limit. Where neither
+ * cells nor pools differ from the defaults, egress counts nothing of its own: the queue's bytes do.
+ * Left out: cell-by-cell admission of a frame while it arrives; a frame is admitted whole.
  */
 #include "switch/why.h"
 #include "switch/trim.h"
@@ -11,24 +30,29 @@ static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
     return &sw->pg[pkt->port - sw->node.ports][pkt->pg]; /* the port's own memory is cold */
 }
 
-static enum wf_reason refused(const struct wf_switch *sw, const struct wf_visit *v,
-                              const struct wf_pg *pg)
+static inline uint64_t less(uint64_t a, uint64_t b)
 {
-    uint32_t len = v->pkt->frame_len;
-    uint64_t bytes = pg->ctr[WF_PG_BYTES] + len;
+    return a > b ? a - b : 0;
+}
 
-    if (sw->used_bytes + len > sw->cfg.buffer_bytes)
-        return WF_DROP_BUFFER_FULL;
-    if (pg->lossless)
-        return bytes <= pg->lim.xoff + pg->lim.headroom ? WF_DROP_NONE
-               : v->in->peer->node->ignores_pause       ? WF_DROP_PEER_IGNORED_PAUSE
-                                                        : WF_DROP_NO_HEADROOM;
-    if (bytes > pg->lim.limit)
-        return WF_DROP_INGRESS_FULL;
-    if (v->out->q[v->pkt->queue].ctr[WF_QUEUE_BYTES] + len >
-        wf_switch_class(sw, v->out)->cfg->queue[v->pkt->queue].limit_bytes)
-        return WF_DROP_EGRESS_FULL;
-    return WF_DROP_NONE;
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t pool_free(const struct wf_pool *pool)
+{
+    return less(pool->shared, pool->ctr[WF_POOL_BYTES]);
+}
+
+static inline uint64_t alpha_limit(uint64_t free, int8_t shift)
+{
+    return shift >= 0 ? free << shift : free >> -shift;
+}
+
+static inline uint64_t pg_limit(const struct wf_pg *pg, const struct wf_pool *pool)
+{
+    return pg->dynamic ? alpha_limit(pool_free(pool), pg->shift) : pg->lim.limit;
 }
 
 /* Remember which egress queue this pause is for; a fifth one counts for the last. */
@@ -51,13 +75,190 @@ static void blame(struct wf_pg *pg, const struct wf_port *out, unsigned queue)
     pg->blamed = (uint8_t)i;
 }
 
+static void pause_peer(struct wf_switch *sw, struct wf_visit *v, struct wf_pg *pg)
+{
+    if (pg->xoff)
+        return;
+    pg->xoff = true;
+    pg->xoff_at_ps = wf_now(v->in);
+    blame(pg, v->out, v->pkt->queue);
+    wf_switch_why_xoff(sw, v->in, pg);
+    wf_pfc_xoff(v->in, pg->prio);
+}
+
+uint64_t wf_switch_xoff_point(const struct wf_switch *sw, const struct wf_pg *pg)
+{
+    return pg->lim.reserved + pg_limit(pg, &sw->ipool[pg->pool]);
+}
+
+uint64_t wf_switch_xon_level(const struct wf_switch *sw, const struct wf_pg *pg)
+{
+    uint64_t level = pg->lim.xon;
+
+    if (pg->lim.xon_offset != UINT64_MAX)
+        wf_max_u64(&level, less(wf_switch_xoff_point(sw, pg), pg->lim.xon_offset));
+    return level;
+}
+
+/* XON's condition. */
+static bool has_room(const struct wf_switch *sw, const struct wf_pg *pg)
+{
+    return !pg->ctr[WF_PG_HEADROOM_BYTES] &&
+           pg->ctr[WF_PG_BYTES] <= wf_switch_xon_level(sw, pg);
+}
+
+/* Whether `head` bytes more fit into the headroom of a lossless group. */
+static enum wf_reason headroom_refuses(const struct wf_visit *v, const struct wf_pg *pg,
+                                       const struct wf_pool *pool, uint64_t head)
+{
+    bool own = pg->ctr[WF_PG_HEADROOM_BYTES] + head > pg->lim.headroom;
+
+    if (!own && (!pool->headroom || pool->ctr[WF_POOL_HEADROOM_BYTES] + head <= pool->headroom))
+        return WF_DROP_NONE;
+    if (v->in->peer->node->ignores_pause)
+        return WF_DROP_PEER_IGNORED_PAUSE;
+    return own ? WF_DROP_NO_HEADROOM : WF_DROP_HEADROOM_POOL;
+}
+
+/* Where c bytes would go in a queue that counts for itself. */
+struct egress_room {
+    struct wf_egress *q;
+    struct wf_pool *pool;
+    uint64_t shared; /* of them */
+};
+
+static struct egress_room egress_room(struct wf_switch *sw, const struct wf_visit *v, uint64_t c)
+{
+    struct wf_egress *q = &sw->egress[v->out->index][v->pkt->queue];
+
+    return (struct egress_room){q, &sw->epool[q->pool], c - least(c, less(q->reserved, q->bytes))};
+}
+
+static __attribute__((noinline)) enum wf_reason egress_judge(struct wf_switch *sw,
+                                                             const struct wf_visit *v, uint64_t c)
+{
+    struct egress_room r = egress_room(sw, v, c);
+    uint64_t free = pool_free(r.pool);
+    uint64_t limit = r.q->dynamic ? alpha_limit(free, r.q->shift) : r.q->limit;
+
+    if (r.shared && r.q->ctr[WF_EGRESS_SHARED_BYTES] + r.shared > limit)
+        return WF_DROP_EGRESS_FULL;
+    return r.shared > free ? WF_DROP_EGRESS_POOL : WF_DROP_NONE;
+}
+
+static __attribute__((noinline)) void egress_book(struct wf_switch *sw, const struct wf_visit *v,
+                                                  uint64_t c)
+{
+    struct egress_room r = egress_room(sw, v, c);
+    uint64_t *ctr = r.q->ctr;
+
+    r.q->bytes += c;
+    wf_max_u64(&ctr[WF_EGRESS_SHARED_MAX_BYTES], ctr[WF_EGRESS_SHARED_BYTES] += r.shared);
+    wf_max_u64(&r.pool->ctr[WF_POOL_MAX_BYTES], r.pool->ctr[WF_POOL_BYTES] += r.shared);
+}
+
+static __attribute__((noinline)) void egress_release(struct wf_switch *sw, const struct wf_pkt *pkt)
+{
+    struct wf_egress *q = &sw->egress[pkt->out][pkt->queue];
+    uint64_t shared = least(pkt->charge, q->ctr[WF_EGRESS_SHARED_BYTES]);
+
+    q->bytes -= pkt->charge;
+    q->ctr[WF_EGRESS_SHARED_BYTES] -= shared;
+    sw->epool[q->pool].ctr[WF_POOL_BYTES] -= shared;
+}
+
+/* Lossless frames are never refused. */
+static inline enum wf_reason egress_refuses(struct wf_switch *sw, const struct wf_visit *v,
+                                            uint64_t c)
+{
+    unsigned qi = v->pkt->queue;
+
+    if (sw->egress)
+        return egress_judge(sw, v, c);
+    return v->out->q[qi].ctr[WF_QUEUE_BYTES] + c >
+                   wf_switch_class(sw, v->out)->cfg->queue[qi].limit_bytes
+               ? WF_DROP_EGRESS_FULL
+               : WF_DROP_NONE;
+}
+
+static __attribute__((noinline)) enum wf_step refuse(struct wf_switch *sw, struct wf_visit *v,
+                                                     struct wf_pg *pg, enum wf_reason why)
+{
+    bool egress = why == WF_DROP_EGRESS_FULL || why == WF_DROP_EGRESS_POOL;
+
+    pg->ctr[WF_PG_DROP_FRAMES]++;
+    v->out->q[v->pkt->queue].ctr[WF_QUEUE_DROP_FRAMES] += egress;
+    sw->node.net->ctr[WF_FABRIC_LOSSLESS_DROPS] +=
+        pg->lossless && why != WF_DROP_PEER_IGNORED_PAUSE;
+    /* the peer is stopped though the frame is lost; XON needs a release to come */
+    if (pg->lossless && pg->ctr[WF_PG_BYTES] && !has_room(sw, pg))
+        pause_peer(sw, v, pg);
+    return wf_switch_drop(v, why);
+}
+
+/* A frame that is more than the group's share of the pool: into its headroom, or not at all.
+ * Returns what of it is shared. */
+static __attribute__((noinline)) uint64_t beyond(const struct wf_visit *v, struct wf_pg *pg,
+                                                 struct wf_pool *pool, uint64_t want,
+                                                 enum wf_reason *why)
+{
+    uint64_t limit = pg_limit(pg, pool), room;
+
+    room = least(less(limit, pg->ctr[WF_PG_SHARED_BYTES]), pool_free(pool));
+    if (!pg->lossless)
+        *why =
+            pg->ctr[WF_PG_SHARED_BYTES] + want > limit ? WF_DROP_INGRESS_FULL : WF_DROP_POOL_FULL;
+    else
+        *why = headroom_refuses(v, pg, pool, want - room);
+    return room;
+}
+
+static __attribute__((noinline)) void headroom_book(struct wf_switch *sw, struct wf_visit *v,
+                                                    struct wf_pg *pg, uint64_t head)
+{
+    struct wf_pool *pool = &sw->ipool[pg->pool];
+
+    pg->ctr[WF_PG_HEADROOM_BYTES] += head;
+    pool->ctr[WF_POOL_HEADROOM_BYTES] += head;
+    wf_max_u64(&pg->ctr[WF_PG_HEADROOM_MAX_BYTES], pg->ctr[WF_PG_HEADROOM_BYTES]);
+    wf_max_u64(&pool->ctr[WF_POOL_HEADROOM_MAX_BYTES], pool->ctr[WF_POOL_HEADROOM_BYTES]);
+    pause_peer(sw, v, pg);
+}
+
+/* What a frame takes: c bytes, of which `want` are not reserved for its group, and of those `share`
+ * find room in the pool; the rest is headroom. */
+struct takes {
+    uint64_t c, want, share;
+};
+
+/* The common case, a frame that fits into its group's share, is what the order here is for. */
+static inline __attribute__((always_inline)) enum wf_reason
+judge(struct wf_switch *sw, const struct wf_visit *v, struct wf_pg *pg, struct wf_pool *pool,
+      struct takes *t)
+{
+    const uint64_t *ctr = pg->ctr;
+    enum wf_reason why = WF_DROP_NONE;
+
+    t->c = t->want = wf_cells_bytes(sw->cfg.cell_bytes, v->pkt->frame_len);
+    if (ctr[WF_PG_BYTES] < pg->lim.reserved)
+        t->want -= least(t->c, pg->lim.reserved - ctr[WF_PG_BYTES]);
+    t->share = t->want;
+    if (sw->used_bytes + t->c > sw->cfg.buffer_bytes)
+        return WF_DROP_BUFFER_FULL;
+    if (t->want && (ctr[WF_PG_SHARED_BYTES] + t->want > pg_limit(pg, pool) ||
+                    pool->ctr[WF_POOL_BYTES] + t->want > pool->shared))
+        t->share = beyond(v, pg, pool, t->want, &why);
+    return why || pg->lossless ? why : egress_refuses(sw, v, t->c);
+}
+
 /* Refused, but it may be trimmed and try another queue. */
-static enum wf_reason trimmed(struct wf_switch *sw, struct wf_visit *v, const struct wf_pg *pg,
-                              enum wf_reason why)
+static __attribute__((noinline)) enum wf_reason trimmed(struct wf_switch *sw, struct wf_visit *v,
+                                                        struct wf_pg *pg, enum wf_reason why,
+                                                        struct takes *t)
 {
     if (!wf_trim(sw, v, why))
         return why;
-    why = refused(sw, v, pg);
+    why = judge(sw, v, pg, &sw->ipool[pg->pool], t);
     if (why)
         wf_trim_lost(v->out, v->pkt);
     return why;
@@ -66,35 +267,30 @@ static enum wf_reason trimmed(struct wf_switch *sw, struct wf_visit *v, const st
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pg *pg = pg_of(sw, v->pkt);
-    enum wf_reason why = refused(sw, v, pg);
-    uint64_t *bytes = &pg->ctr[WF_PG_BYTES];
+    struct wf_pool *pool = &sw->ipool[pg->pool];
+    uint64_t *ctr = pg->ctr;
+    struct takes t;
+    enum wf_reason why = judge(sw, v, pg, pool, &t);
 
     if (why && sw->trims)
-        why = trimmed(sw, v, pg, why);
+        why = trimmed(sw, v, pg, why, &t);
     wf_switch_why_admit(sw, v, pg, why);
-    if (why) {
-        pg->ctr[WF_PG_DROP_FRAMES]++;
-        v->out->q[v->pkt->queue].ctr[WF_QUEUE_DROP_FRAMES] += why == WF_DROP_EGRESS_FULL;
-        sw->node.net->ctr[WF_FABRIC_LOSSLESS_DROPS] +=
-            pg->lossless && why != WF_DROP_PEER_IGNORED_PAUSE;
-        return wf_switch_drop(v, why);
-    }
+    if (why)
+        return refuse(sw, v, pg, why);
     v->pkt->flags |= WF_PKT_ACCOUNTED;
-    *bytes += v->pkt->frame_len;
-    pg->ctr[WF_PG_RX_FRAMES]++;
-    wf_max_u64(&pg->ctr[WF_PG_MAX_BYTES], *bytes);
-    sw->used_bytes += v->pkt->frame_len;
-    wf_max_u64(&sw->used_max_bytes, sw->used_bytes);
-    if (!pg->lossless || *bytes <= pg->lim.xoff)
-        return WF_NEXT;
-    wf_max_u64(&pg->ctr[WF_PG_HEADROOM_MAX_BYTES], *bytes - pg->lim.xoff);
-    if (!pg->xoff) {
-        pg->xoff = true;
-        pg->xoff_at_ps = wf_now(v->in);
-        blame(pg, v->out, v->pkt->queue);
-        wf_switch_why_xoff(sw, v->in, pg);
-        wf_pfc_xoff(v->in, pg->prio);
-    }
+    v->pkt->charge = (uint16_t)t.c;
+    v->pkt->out = v->out->index;
+    ctr[WF_PG_RX_FRAMES]++;
+    wf_max_u64(&ctr[WF_PG_MAX_BYTES], ctr[WF_PG_BYTES] += t.c);
+    wf_max_u64(&ctr[WF_PG_SHARED_MAX_BYTES], ctr[WF_PG_SHARED_BYTES] += t.share);
+    wf_max_u64(&pool->ctr[WF_POOL_MAX_BYTES], pool->ctr[WF_POOL_BYTES] += t.share);
+    sw->used_bytes += t.c;
+    if (sw->egress)
+        egress_book(sw, v, t.c);
+    if (t.want > t.share)
+        headroom_book(sw, v, pg, t.want - t.share);
+    if (sw->user)
+        wf_switch_watermarks_note(sw, v);
     return WF_NEXT;
 }
 
@@ -119,17 +315,14 @@ void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)
             wf_pfc_xoff(port, prio);
 }
 
-void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
+static __attribute__((noinline)) void headroom_release(struct wf_pool *pool, struct wf_pg *pg,
+                                                       uint64_t *c)
 {
-    struct wf_pg *pg = pg_of(sw, pkt);
+    uint64_t head = least(*c, pg->ctr[WF_PG_HEADROOM_BYTES]);
 
-    if (!(pkt->flags & WF_PKT_ACCOUNTED))
-        return;
-    pkt->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
-    pg->ctr[WF_PG_BYTES] -= pkt->frame_len;
-    sw->used_bytes -= pkt->frame_len;
-    if (pg->xoff && pg->ctr[WF_PG_BYTES] <= pg->lim.xon)
-        wf_switch_unpause(sw, pkt->port, pkt->pg);
+    pg->ctr[WF_PG_HEADROOM_BYTES] -= head;
+    pool->ctr[WF_POOL_HEADROOM_BYTES] -= head;
+    *c -= head;
 }
 
 void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned group)
@@ -143,4 +336,38 @@ void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned grou
     pg->blame[pg->blamed].paused_ps += wf_now(port) - pg->xoff_at_ps;
     if (!wants_pause(sw, port, pg->prio))
         wf_pfc_xon(port, pg->prio);
+}
+
+/* What waits for the group to empty: XON, and headroom that a slower link no longer needs. */
+static __attribute__((noinline)) void emptied(struct wf_switch *sw, const struct wf_pkt *pkt)
+{
+    struct wf_pg *pg = pg_of(sw, pkt);
+
+    if (pg->shrinks && !pg->ctr[WF_PG_BYTES])
+        wf_switch_shrink(sw, pkt->port);
+    if (pg->xoff && has_room(sw, pg))
+        wf_switch_unpause(sw, pkt->port, pkt->pg);
+}
+
+void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
+{
+    struct wf_pg *pg = pg_of(sw, pkt);
+    struct wf_pool *pool = &sw->ipool[pg->pool];
+    uint64_t c = pkt->charge;
+
+    if (!(pkt->flags & WF_PKT_ACCOUNTED))
+        return;
+    pkt->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
+    if (sw->egress)
+        egress_release(sw, pkt);
+    pg->ctr[WF_PG_BYTES] -= c;
+    sw->used_bytes -= c;
+    if (pg->ctr[WF_PG_HEADROOM_BYTES])
+        headroom_release(pool, pg, &c);
+    if (c > pg->ctr[WF_PG_SHARED_BYTES])
+        c = pg->ctr[WF_PG_SHARED_BYTES];
+    pg->ctr[WF_PG_SHARED_BYTES] -= c;
+    pool->ctr[WF_POOL_BYTES] -= c;
+    if (pg->xoff | pg->shrinks)
+        emptied(sw, pkt);
 }

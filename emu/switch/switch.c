@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "eth/ets.h"
 #include "switch/age.h"
 #include "switch/lb.h"
@@ -43,6 +44,9 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
         if (pg->lossless)
             pg->blame = WF_ARENA_ARRAY(arena, struct wf_blame, WF_BLAMES);
         pg->prio = c->pg_to_pfc_priority[i];
+        pg->pool = (uint8_t)c->pg[i].pool;
+        pg->dynamic = sw->cfg.ingress_pool[pg->pool].mode == WF_POOL_DYNAMIC;
+        WF_ASSERT(wf_alpha_shift(&c->pg[i].alpha, &pg->shift));
     }
     wf_watchdog_attach(sw, port, arena);
 }
@@ -64,15 +68,11 @@ static void feed_queues(struct wf_switch *sw, struct wf_port *port)
     }
 }
 
-/* Thresholds and headroom at this port, with the peer's own response time. */
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
 {
     struct wf_switch *sw = (struct wf_switch *)node;
-    const struct wf_switch_port_cfg *c = wf_switch_class(sw, port)->cfg;
 
-    for (unsigned i = 0; i < WF_PGS; i++)
-        wf_pg_resolve(&c->pg[i], &port->link->cfg, wf_pfc_of(port->peer)->response_ps,
-                      &sw->pg[port->index][i].lim);
+    wf_switch_buffer_link(sw, port);
     if (sw->node.cut_through)
         feed_queues(sw, port);
 }
@@ -183,4 +183,5 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     wf_age_ready(sw, arena);
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
+    wf_switch_buffer_ready(sw, arena);
 }

@@ -27,10 +27,35 @@ struct wf_pg {
     bool lossless, xoff;
     uint8_t prio;   /* whom to pause */
     uint8_t blamed; /* the pause that lasts now is this one's */
+    uint8_t pool;   /* ingress pool */
+    bool dynamic;   /* its share is bounded by what is free of the pool, times 2^shift */
+    int8_t shift;
+    bool shrinks; /* it has more headroom than its link needs now, until it is empty */
     struct wf_pg_limits lim;
     uint64_t xoff_at_ps;
     struct wf_blame *blame; /* WF_BLAMES of them, of a lossless group */
 } __attribute__((aligned(64)));
+
+/* A pool of the buffer: what is shared of it, and the headroom that its groups share (0: each has
+ * its own). */
+struct wf_pool {
+    uint64_t ctr[WF_POOL_CTRS];
+    uint64_t shared, headroom; /* sizes */
+};
+
+/* A link before its rate changed: when what was sent then is here, and the peer's response. */
+struct wf_was {
+    uint64_t landed_ps, response_ps;
+};
+
+/* A queue of a port in a switch whose egress accounts for itself. */
+struct wf_egress {
+    uint64_t ctr[WF_EGRESS_CTRS];
+    uint64_t bytes, reserved, limit;
+    uint8_t pool;
+    bool dynamic;
+    int8_t shift;
+};
 
 /* What the maps make of a DSCP or PCP. */
 struct wf_lane {
@@ -72,11 +97,16 @@ struct wf_switch {
     struct wf_lb *lb;           /* NULL: plain ECMP */
     struct wf_age *age;         /* NULL: addresses are known for ever */
     struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
-    uint64_t used_bytes, used_max_bytes;
+    uint64_t used_bytes;
     bool trims;                    /* some queue does */
     uint32_t dropping_ports;       /* whose watchdog drops now */
     struct wf_watchdog **watchdog; /* [port], NULL: it has none; NULL: no port has one */
     uint32_t n_flows;              /* of the scenario: what sizes tables of flows */
+    struct wf_pool ipool[WF_POOLS], epool[WF_POOLS];
+    struct wf_carved carved;               /* of the buffer, for ports' groups and queues alone */
+    struct wf_egress (*egress)[WF_QUEUES]; /* [port][queue]; NULL: the queues' own bytes will do */
+    struct wf_watermarks *user;            /* NULL: nobody cleared any */
+    struct wf_was *was;                    /* [port] */
     struct wf_switch_cfg cfg;
     const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
     struct wf_port_class class;                 /* of cfg.port */
@@ -140,6 +170,15 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
 /* What the group holds no longer asks for a pause. */
 void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned pg);
+/* Bytes at which a group's headroom begins, as its pool stands; and at which XON is sent. */
+uint64_t wf_switch_xoff_point(const struct wf_switch *sw, const struct wf_pg *pg);
+uint64_t wf_switch_xon_level(const struct wf_switch *sw, const struct wf_pg *pg);
+/* pool.c */
+void wf_switch_buffer_link(struct wf_switch *sw, struct wf_port *port);
+void wf_switch_buffer_ready(struct wf_switch *sw, struct wf_arena *arena);
+void wf_switch_shrink(struct wf_switch *sw, struct wf_port *port);
+/* watermark.c */
+void wf_switch_watermarks_note(struct wf_switch *sw, const struct wf_visit *v);
 void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up);
 /* wred.c, for queues with their bit in `marks` */
 enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v);

@@ -8,7 +8,8 @@ static bool eligible(const struct wf_switch *sw, const struct wf_visit *v, enum 
 {
     const struct wf_pkt *pkt = v->pkt;
 
-    if (why != WF_DROP_EGRESS_FULL && why != WF_DROP_INGRESS_FULL && why != WF_DROP_BUFFER_FULL)
+    if (why != WF_DROP_EGRESS_FULL && why != WF_DROP_INGRESS_FULL && why != WF_DROP_BUFFER_FULL &&
+        why != WF_DROP_POOL_FULL && why != WF_DROP_EGRESS_POOL)
         return false;
     if (!(pkt->p.flags & WF_P_IP) || pkt->p.flags & WF_P_MULTICAST || pkt->malformed)
         return false;

@@ -21,10 +21,10 @@ void wf_switch_why_admit_rec(struct wf_why *w, const struct wf_switch *sw, const
     rec.reason = (uint8_t)why;
     rec.admit = (struct wf_why_admit){
         .pg_bytes = pg->ctr[WF_PG_BYTES],
-        .pg_limit = pg->lossless ? pg->lim.xoff : pg->lim.limit,
+        .pg_limit = wf_switch_xoff_point(sw, pg),
         .pg_room = pg->lossless ? pg->lim.headroom : 0,
-        .pool_bytes = sw->used_bytes,
-        .pool_size = sw->cfg.buffer_bytes,
+        .pool_bytes = sw->ipool[pg->pool].ctr[WF_POOL_BYTES],
+        .pool_size = sw->ipool[pg->pool].shared,
         .queue_bytes = q->ctr[WF_QUEUE_BYTES],
         .queue_limit = wf_switch_class(sw, v->out)->cfg->queue[v->pkt->queue].limit_bytes,
         .out = v->out->index,
@@ -66,7 +66,7 @@ void wf_switch_why_pg_rec(struct wf_why *w, const struct wf_switch *sw, const st
     rec.queue = b->queue;
     rec.pause = (struct wf_why_pause){
         .pg_bytes = pg->ctr[WF_PG_BYTES],
-        .pg_limit = xoff ? pg->lim.xoff : pg->lim.xon,
+        .pg_limit = xoff ? wf_switch_xoff_point(sw, pg) : wf_switch_xon_level(sw, pg),
         .queue_bytes = out->q[b->queue].ctr[WF_QUEUE_BYTES],
         .out = out->index,
     };

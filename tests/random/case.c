@@ -60,9 +60,6 @@ static bool promised_lossless(const struct wf_scenario *s)
     for (uint32_t i = 0; i < d->n_links; i++)
         if (d->links[i].cfg.loss.num || d->links[i].cfg.corrupt.num)
             return false;
-    for (uint32_t i = 0; i < d->n_steps; i++)
-        if (d->steps[i].action == WF_DO_LINK_RATE)
-            return false;
     return true;
 }
 

@@ -193,6 +193,52 @@ def draw_maps(w):
     return sw, {x: prio_of[group_of[c]] for x, c in class_of.items()}
 
 
+ALPHAS = ["1/64", "1/8", "1/2", 1, 2, "8/2", 16, "0.25", 128]
+
+
+def draw_pools(w, sw):
+    """Pools that are large enough for what is reserved in them, and nothing beyond that. A key that
+    the mode of its pool makes idle is a warning, and then nothing is promised."""
+    d = w.d
+    w.pools = d.between(1, 4) if d.one_in(2) else 1
+    w.reserved = d.pick([0, d.log(1, 30000)]) if d.one_in(2) else 0
+    w.dynamic = [d.one_in(2) for _ in range(4)] if d.one_in(2) else [False] * 4
+    w.egress_dynamic = [d.one_in(2) for _ in range(4)] if d.one_in(3) else [False] * 4
+    if d.one_in(3):
+        sw["cell"] = bytes_of(d.pick([64, 208, 254, 256, 1024, d.log(1, 4096)]))
+    most = 16 * len(w.links) * w.reserved  # groups or queues of a switch's ports
+    pools, egress = {}, {}
+    for i in range(w.pools):
+        pool, out = {}, {}
+        if w.dynamic[i]:
+            pool["mode"] = "dynamic"
+        if w.dynamic[i] or w.reserved or d.one_in(3):
+            pool["size"] = bytes_of(most + d.pick([1, d.log(1000, 100000), d.log(10000, 2000000)]))
+        if w.best_effort and d.one_in(4):
+            pool["headroom_pool"] = bytes_of(d.log(1000, 200000))
+        if w.egress_dynamic[i]:
+            out["mode"] = "dynamic"
+        if w.egress_dynamic[i] or w.reserved or d.one_in(4):
+            out["size"] = bytes_of(most + d.log(1, 2000000))
+        pools.update({i: pool} if pool else {})
+        egress.update({i: out} if out else {})
+    sw.update({"ingress_pool": pools} if pools else {})
+    sw.update({"egress_pool": egress} if egress else {})
+
+
+def draw_share(w, item, dynamic, static):
+    """Of the pool that it is drawn to use: alpha there, or the key whose place that is."""
+    d = w.d
+    if w.pools > 1:
+        item["pool"] = d.below(w.pools)
+    if w.reserved and d.one_in(2):
+        item["reserved"] = bytes_of(d.between(0, w.reserved))
+    if dynamic[item.get("pool", 0)]:
+        item.pop(static, None)
+        if d.one_in(2):
+            item["alpha"] = d.pick(ALPHAS)
+
+
 def draw_group(w):
     d = w.d
     frame = w.path_mtu + 62  # of a message's middle over IPv4: sums of them reach a limit exactly
@@ -205,11 +251,14 @@ def draw_group(w):
             pg["xoff"] = bytes_of(frame * d.between(1, 12))
         if d.one_in(3):
             pg["xon"] = d.pick([0, pg["xoff"]])
+        if d.one_in(3):
+            pg["xon_offset"] = bytes_of(d.pick([0, frame, d.log(1, 100000)]))
         if w.best_effort:
             pg["headroom"] = bytes_of(d.pick([0, frame * d.between(1, 12), frame * d.between(1, 12),
                                               d.log(1000, 100000)]))
     if not w.lossless and d.one_in(2):
         pg["limit"] = bytes_of(d.pick([0, 1, d.log(3000, 300000), 1 << 40]))
+    draw_share(w, pg, w.dynamic, "xoff" if "lossless" in pg else "limit")
     return pg
 
 
@@ -249,6 +298,7 @@ def draw_queue(w):
             q["wred_drop"] = "true"
     if not w.lossless and d.one_in(3):
         q["limit"] = bytes_of(d.pick([0, d.log(3000, 300000)]))
+    draw_share(w, q, w.egress_dynamic, "limit")
     return q
 
 
@@ -275,10 +325,10 @@ def draw_switches(w):
     if d.one_in(2):
         sw["mode"] = "cut_through"
     sw["latency"] = time_of(d.pick([0, 1, 500000, d.log(1, 3000000)]))
-    if not w.lossless and d.one_in(3):
+    sw["buffer"] = "1024GiB"
+    if w.best_effort and d.one_in(3):
         sw["buffer"] = bytes_of(d.pick([0, d.log(10000, 400000)]))
-    elif w.lossless:
-        sw["buffer"] = "1024GiB"
+    draw_pools(w, sw)
     if w.best_effort and d.one_in(4):
         sw["trust"] = "pcp"
     sw["pfc"] = draw_pfc(w)
@@ -287,7 +337,7 @@ def draw_switches(w):
         if not w.lossless or d.one_in(3):
             sw["pg"][d.below(8)] = {"lossless": "false"}
     elif w.ring:
-        sw["pg"] = {"*": {"limit": bytes_of(d.log(3000, 300000))}}
+        sw["pg"] = {"*": {} if w.dynamic[0] else {"limit": bytes_of(d.log(3000, 300000))}}
     if d.one_in(8):
         sw["max_rate"] = rate_of(draw_limit(w))
         if d.one_in(2):

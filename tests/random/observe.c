@@ -153,9 +153,12 @@ static void sync_links(struct observer *ob)
             struct ob_port *p = &ob->nodes[i][k];
             uint32_t downs = p->port->link->downs * 2 + !p->port->link->up;
 
-            if (p->rate_bps != p->port->link->cfg.rate_bps)
+            if (p->rate_bps != p->port->link->cfg.rate_bps) {
                 p->rate_since_ps = ob->now_ps;
-            p->rate_bps = p->port->link->cfg.rate_bps;
+                p->rate_bps = p->port->link->cfg.rate_bps;
+                if (p->sw)
+                    ob_buffer_rate(p);
+            }
             if (downs == p->downs)
                 continue;
             if (p->port->link->downs != p->downs / 2)
@@ -389,7 +392,7 @@ static void check_all(struct observer *ob)
         for (uint16_t k = 0; k < ob->f->nodes[i]->n_ports; k++) {
             counters(&ob->nodes[i][k]);
             if (ob->nodes[i][k].sw)
-                ob_switch_check(&ob->nodes[i][k]);
+                ob_buffer_check(&ob->nodes[i][k]);
         }
 }
 
@@ -462,10 +465,10 @@ void ob_begin(struct observer *ob, struct wf_fabric *f, bool lossless)
 {
     *ob = (struct observer){.f = f, .lossless = lossless};
     ob->nodes = calloc(f->n_nodes, sizeof(*ob->nodes));
-    ob->used = calloc(f->desc->n_switches + 1, sizeof(*ob->used));
+    ob->buffers = calloc(f->desc->n_switches + 1, sizeof(*ob->buffers));
     ob->table = calloc(TABLE, sizeof(*ob->table));
     ob->flows = calloc(f->desc->n_flows + 1, sizeof(*ob->flows));
-    WF_ASSERT(ob->nodes && ob->used && ob->table && ob->flows);
+    WF_ASSERT(ob->nodes && ob->buffers && ob->table && ob->flows);
     for (uint32_t i = 0; i < f->desc->n_flows; i++)
         ob->flows[i].cfg = &f->desc->flows[i];
     for (uint32_t i = 0; i < f->n_nodes; i++) {
@@ -477,6 +480,9 @@ void ob_begin(struct observer *ob, struct wf_fabric *f, bool lossless)
     for (uint32_t i = 0; i < f->n_nodes; i++)
         for (uint16_t k = 0; k < f->nodes[i]->n_ports; k++)
             ob->nodes[i][k].peer = ob_port_of(ob, f->nodes[i]->ports[k].peer);
+    for (uint32_t i = 0; i < f->desc->n_switches; i++)
+        for (uint16_t k = 0; k < f->nodes[i]->n_ports; k++)
+            ob_buffer_begin(&ob->nodes[i][k]);
 }
 
 void ob_end(struct observer *ob)
@@ -499,7 +505,7 @@ void ob_end(struct observer *ob)
         free(fr);
     }
     free(ob->nodes);
-    free(ob->used);
+    free(ob->buffers);
     free(ob->table);
     free(ob->flows);
 }

@@ -28,6 +28,8 @@ struct ob_frame {
     bool admitted;
     uint8_t pg, queue, ecn; /* by our own classification; ECN field when it came in */
     uint32_t len;
+    uint64_t takes;  /* of the buffer, in cells */
+    uint16_t out;    /* port of the switch */
     uint32_t flow;   /* destination's queue pair less the first */
     uint64_t serial; /* of its flow, in the order in which the host sent */
     uint64_t epoch;  /* of the topology, when the host sent it */
@@ -45,8 +47,19 @@ struct ob_level {
 };
 
 struct ob_group {
-    uint64_t bytes;
+    uint64_t bytes, shared, head; /* in all; of them shared in the pool, and in the headroom */
+    uint64_t cap;                 /* headroom that it has */
+    bool keeps;                   /* it is to have less when it is empty */
     bool xoff;
+};
+
+struct ob_queue {
+    uint64_t bytes, shared;
+};
+
+/* Of a switch. */
+struct ob_buffer {
+    uint64_t used, shared[WF_POOLS], head[WF_POOLS], egress[WF_POOLS];
 };
 
 struct ob_port {
@@ -74,6 +87,9 @@ struct ob_port {
     uint64_t rate_bps, rate_since_ps;
     /* ingress of a switch */
     struct ob_group group[WF_PGS];
+    uint64_t bound, response_ps; /* of headroom, and of the peer that it is for */
+    uint64_t landed_ps;          /* what was sent at another rate is here */
+    struct ob_queue queue[WF_QUEUES];
     uint64_t drops;
     /* egress queues of a switch: average length, and when the last packet left */
     double average[WF_QUEUES];
@@ -100,13 +116,12 @@ struct observer {
     struct wf_fabric *f;
     struct ob_port **nodes; /* [node][port] */
     struct ob_flow *flows;
-    uint64_t *used; /* bytes of each switch's buffer */
+    struct ob_buffer *buffers; /* of each switch */
     struct ob_frame **table, *spare;
     uint64_t epoch; /* topology changes so far */
     uint64_t now_ps;
     uint64_t next_check_ps;
     struct ob_frame *pending; /* came into a switch; admitted unless the next tap says dropped */
-    bool pending_full;        /* by our account it does not fit its lossless group */
     uint64_t drops[WF_DROP_COUNT];
     uint64_t tight_pg[WF_PGS]; /* most bytes above XOFF of each group, anywhere */
     bool lossless;             /* no lossless packet may be dropped */
@@ -141,12 +156,21 @@ void ob_pause_check(struct ob_port *p);
 
 /* observe_switch.c */
 void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t head_ps);
-void ob_switch_settle(struct observer *ob);
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
 void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt *pkt);
-void ob_switch_check(struct ob_port *p);
 /* Priorities of the peer that the groups of this port want stopped. */
 uint8_t ob_switch_wants(const struct ob_port *p);
+
+/* observe_buffer.c */
+void ob_buffer_begin(struct ob_port *p);
+void ob_buffer_rate(struct ob_port *p);
+struct ob_buffer *ob_buffer_of(const struct ob_port *p);
+void ob_switch_settle(struct observer *ob);
+void ob_buffer_refused(struct ob_port *p, const struct ob_frame *fr, enum wf_reason why);
+void ob_buffer_left(struct ob_frame *fr);
+void ob_egress_came(struct ob_port *p, struct ob_frame *fr);
+void ob_egress_left(struct ob_port *p, struct ob_frame *fr);
+void ob_buffer_check(struct ob_port *p);
 uint32_t ob_frame_max(const struct wf_link_cfg *link);
 
 /* observe_sched.c */

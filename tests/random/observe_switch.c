@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A switch by its taps: bytes of each ingress group and of the buffer, whom a full group pauses,
- * who is refused and who is not, when a frame may leave, and which marks it may have got.
+ * A switch by its taps: how frames are classified, when one may leave, which marks it may have got,
+ * and whom full groups pause. The buffer is in observe_buffer.c.
  */
 #include "observe.h"
 
@@ -9,50 +9,6 @@
 #include <math.h>
 
 #include "wire/edit.h"
-
-struct limits {
-    uint64_t xoff, xon, headroom, bound;
-};
-
-static uint64_t response_ps(const struct ob_port *peer)
-{
-    static const uint32_t gbps[] = {1, 10, 25, 40, 50, 100, 200, 400};
-    static const uint32_t quanta[] = {2, 67, 80, 118, 147, 394, 453, 905};
-    uint64_t rate = peer->port->link->cfg.rate_bps;
-    unsigned i = 0;
-
-    if (peer->pfc->response_ps != WF_KEY_AUTO)
-        return peer->pfc->response_ps;
-    while (i + 1 < sizeof(gbps) / sizeof(gbps[0]) && rate >= gbps[i + 1] * 1000000000ull)
-        i++;
-    return ob_span_ps(rate, quanta[i] * 64);
-}
-
-/* Two tags at most, and FCS. */
-uint32_t ob_frame_max(const struct wf_link_cfg *link)
-{
-    return link->mtu + 14 + 8 + 4;
-}
-
-/* The frame that crosses the threshold, and what still arrives after the decision to stop the peer
- * (802.1Q annex N): our frame that has just begun, the PFC frame, twice the cable, the peer's
- * response, and its frame that has just begun. */
-static struct limits limits_of(const struct ob_port *p, unsigned pg)
-{
-    const struct wf_pg_cfg *c = &p->cfg->pg[pg];
-    const struct wf_link_cfg *link = &p->port->link->cfg;
-    unsigned __int128 wait = 2 * (unsigned __int128)link->delay_ps + response_ps(p->peer);
-    uint64_t max = ob_frame_max(link);
-    uint64_t bits = (uint64_t)((wait * link->rate_bps + WF_PS_PER_S - 1) / WF_PS_PER_S);
-    struct limits l = {.xoff = c->xoff_bytes, .xon = c->xon_bytes, .headroom = c->headroom_bytes};
-
-    l.bound = max + ((max + 20 + 84) * 8 + bits + 7) / 8 + max;
-    if (l.headroom == WF_KEY_AUTO)
-        l.headroom = l.bound;
-    if (l.xon == WF_KEY_AUTO)
-        l.xon = l.xoff > 2 * max ? l.xoff - 2 * max : 0;
-    return l;
-}
 
 static uint8_t traffic_class_byte(const struct wf_pkt *pkt)
 {
@@ -63,10 +19,8 @@ static uint8_t traffic_class_byte(const struct wf_pkt *pkt)
 
 void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t head_ps)
 {
-    struct observer *ob = p->ob;
-    struct ob_frame *fr = ob_frame_find(ob, pkt);
+    struct ob_frame *fr = ob_frame_find(p->ob, pkt);
     uint8_t tos = traffic_class_byte(pkt), tc;
-    struct limits l;
 
     tc = p->cfg->trust == WF_TRUST_DSCP ? p->cfg->dscp_to_tc[tos >> 2] : p->cfg->pcp_to_tc[0];
     fr->in = p;
@@ -75,97 +29,26 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
     fr->queue = p->cfg->tc_to_queue[tc];
     fr->ecn = tos & 3;
     fr->len = pkt->frame_len;
-    fr->at_ps = ob->now_ps;
+    fr->at_ps = p->ob->now_ps;
     fr->last_ps = pkt->last_bit_ps;
-    l = limits_of(p, fr->pg);
-    ob->pending = fr;
-    ob->pending_full =
-        p->cfg->pg[fr->pg].lossless && p->group[fr->pg].bytes + fr->len > l.xoff + l.headroom;
+    p->ob->pending = fr;
     (void)head_ps;
-}
-
-static uint64_t *used_of(const struct ob_port *p)
-{
-    return &p->ob->used[p->port->node->index];
-}
-
-/* Nobody refused the frame that came last. */
-void ob_switch_settle(struct observer *ob)
-{
-    struct ob_frame *fr = ob->pending;
-    struct ob_port *p = fr->in;
-    struct ob_group *g = &p->group[fr->pg];
-    struct limits l = limits_of(p, fr->pg);
-
-    ob->pending = NULL;
-    if (ob->pending_full)
-        ob_fail(ob, "over_headroom",
-                "%s.pg%u takes %u bytes on top of %" PRIu64 ", xoff and headroom are %" PRIu64
-                " and %" PRIu64,
-                p->port->name, fr->pg, fr->len, g->bytes, l.xoff, l.headroom);
-    fr->admitted = true;
-    g->bytes += fr->len;
-    *used_of(p) += fr->len;
-    if (!p->cfg->pg[fr->pg].lossless || g->bytes <= l.xoff)
-        return;
-    ob->stats.pauses += !g->xoff;
-    g->xoff = true;
-    wf_max_u64(&ob->tight_pg[fr->pg], g->bytes - l.xoff);
-    if (ob->lossless && !p->flapped)
-        wf_max_u64(&ob->stats.headroom_ppm, (g->bytes - l.xoff) * 1000000 / l.bound);
-    ob->stats.reached_limit += g->bytes == l.xoff + l.headroom;
-}
-
-static void release(struct ob_frame *fr)
-{
-    struct ob_port *p = fr->in;
-    struct ob_group *g = &p->group[fr->pg];
-
-    if (!fr->admitted)
-        return;
-    fr->admitted = false;
-    g->bytes -= fr->len;
-    *used_of(p) -= fr->len;
-    if (g->xoff && g->bytes <= limits_of(p, fr->pg).xon)
-        g->xoff = false;
 }
 
 /* Refused at the door, or thrown out of a queue. */
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why)
 {
-    struct observer *ob = p->ob;
-    const struct wf_pg_cfg *pg = &p->cfg->pg[fr->pg];
-    uint64_t bytes = p->group[fr->pg].bytes + fr->len;
-
     if (fr->admitted) {
         if (why != WF_DROP_LINK_DOWN)
-            ob_fail(ob, "late_drop", "%s drops what it had admitted: %s", p->port->name,
+            ob_fail(p->ob, "late_drop", "%s drops what it had admitted: %s", p->port->name,
                     wf_reason_name(why));
-        release(fr);
+        ob_buffer_left(fr);
         return;
     }
-    if (why == WF_DROP_NO_HEADROOM) {
-        ob->stats.lossless_drops++;
-        if (!ob->pending_full)
-            ob_fail(ob, "early_drop",
-                    "%s.pg%u refuses %u bytes, together %" PRIu64 ", but its xoff and headroom "
-                    "hold them",
-                    p->port->name, fr->pg, fr->len, bytes);
-        if (ob->lossless && !p->flapped)
-            ob_fail(ob, "lossless_drop", "%s.pg%u drops, though nothing in the scenario allows it",
-                    p->port->name, fr->pg);
-    }
-    if (why == WF_DROP_INGRESS_FULL && (pg->lossless || bytes <= pg->limit_bytes))
-        ob_fail(ob, "early_drop", "%s.pg%u holds %" PRIu64 " and is no more than full",
-                p->port->name, fr->pg, bytes);
-    if (why == WF_DROP_EGRESS_FULL && pg->lossless)
-        ob_fail(ob, "early_drop", "%s.pg%u is lossless but drops at an egress", p->port->name,
+    if (why == WF_DROP_WRED && (p->cfg->pg[fr->pg].lossless || !p->ob->wred))
+        ob_fail(p->ob, "early_drop", "%s.pg%u drops early, though no WRED may", p->port->name,
                 fr->pg);
-    if (why == WF_DROP_WRED && (pg->lossless || !p->ob->wred))
-        ob_fail(ob, "early_drop", "%s.pg%u drops early, though no WRED may", p->port->name, fr->pg);
-    if (why == WF_DROP_BUFFER_FULL && *used_of(p) + fr->len <= p->sw->buffer_bytes)
-        ob_fail(ob, "early_drop", "%s: its buffer holds %" PRIu64 " and is not full",
-                p->port->node->name, *used_of(p));
+    ob_buffer_refused(p, fr, why);
 }
 
 /* Not before the latency is over, and never so early that its end would be there first, at whatever
@@ -236,7 +119,9 @@ void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt 
     if (pkt->queue != fr->queue || pkt->pg != fr->pg)
         ob_fail(p->ob, "classified", "%s sends from queue %u, group %u; expected %u, %u",
                 p->port->name, pkt->queue, pkt->pg, fr->queue, fr->pg);
-    release(fr);
+    if (p->port->index != fr->out)
+        ob_fail(p->ob, "booked", "%s sends what was booked for port %u", p->port->name, fr->out);
+    ob_buffer_left(fr);
     departure(p, fr);
     marks(p, fr, pkt);
 }
@@ -249,18 +134,4 @@ uint8_t ob_switch_wants(const struct ob_port *p)
         if (p->group[g].xoff)
             wants |= (uint8_t)(1u << p->cfg->pg_to_pfc_priority[g]);
     return wants;
-}
-
-void ob_switch_check(struct ob_port *p)
-{
-    const struct wf_switch *sw = (const struct wf_switch *)p->port->node;
-
-    for (unsigned g = 0; g < WF_PGS; g++)
-        if (sw->pg[p->port->index][g].ctr[WF_PG_BYTES] != p->group[g].bytes)
-            ob_fail(p->ob, "group_bytes", "%s.pg%u says %" PRIu64 " bytes, taps say %" PRIu64,
-                    p->port->name, g, sw->pg[p->port->index][g].ctr[WF_PG_BYTES],
-                    p->group[g].bytes);
-    if (sw->used_bytes != *used_of(p) || sw->used_bytes > sw->cfg.buffer_bytes)
-        ob_fail(p->ob, "buffer_bytes", "%s says %" PRIu64 " bytes used, taps say %" PRIu64,
-                p->port->node->name, sw->used_bytes, *used_of(p));
 }

@@ -31,18 +31,33 @@ void __wrap_wf_port_control(struct wf_port *port, struct wf_pkt *pkt)
 
 #ifdef PLANT_HEADROOM
 /* The limit of admission is off by PLANT_HEADROOM bytes. */
-void __real_wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
-                          uint64_t peer_response_ps, struct wf_pg_limits *out);
-void __wrap_wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
-                          uint64_t peer_response_ps, struct wf_pg_limits *out);
+void __real_wf_pg_resolve(const struct wf_switch_cfg *sw, const struct wf_pg_cfg *pg,
+                          const struct wf_link_cfg *link, uint64_t peer_response_ps,
+                          struct wf_pg_limits *out);
+void __wrap_wf_pg_resolve(const struct wf_switch_cfg *sw, const struct wf_pg_cfg *pg,
+                          const struct wf_link_cfg *link, uint64_t peer_response_ps,
+                          struct wf_pg_limits *out);
+void __real_wf_pg_bounds(const struct wf_switch_cfg *sw, const struct wf_link_cfg *link,
+                         uint64_t peer_response_ps, struct wf_pg_bounds *out);
+void __wrap_wf_pg_bounds(const struct wf_switch_cfg *sw, const struct wf_link_cfg *link,
+                         uint64_t peer_response_ps, struct wf_pg_bounds *out);
 
-void __wrap_wf_pg_resolve(const struct wf_pg_cfg *pg, const struct wf_link_cfg *link,
-                          uint64_t peer_response_ps, struct wf_pg_limits *out)
+void __wrap_wf_pg_resolve(const struct wf_switch_cfg *sw, const struct wf_pg_cfg *pg,
+                          const struct wf_link_cfg *link, uint64_t peer_response_ps,
+                          struct wf_pg_limits *out)
 {
-    __real_wf_pg_resolve(pg, link, peer_response_ps, out);
+    __real_wf_pg_resolve(sw, pg, link, peer_response_ps, out);
     if (out->headroom)
         out->headroom += PLANT_HEADROOM;
-    out->headroom_bound += PLANT_HEADROOM; /* or weft check would speak of it */
+}
+
+/* Or weft check would speak of it. */
+void __wrap_wf_pg_bounds(const struct wf_switch_cfg *sw, const struct wf_link_cfg *link,
+                         uint64_t peer_response_ps, struct wf_pg_bounds *out)
+{
+    __real_wf_pg_bounds(sw, link, peer_response_ps, out);
+    out->headroom += PLANT_HEADROOM;
+    out->headroom_long += PLANT_HEADROOM;
 }
 #endif
 

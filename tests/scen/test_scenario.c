@@ -294,9 +294,41 @@ static const struct mistake mistakes[] = {
      "t.yaml:3:62: error: xon of pg 3 is 20kB, above xoff, 10kB\n"},
     {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}}}\nhosts: {h0: {pfc: {enable: false}}}\n",
      "t.yaml:4:28: error: pg 3 of leaf0:p0 is lossless, but its peer does not obey PFC\n"},
-    {HEAD "switches: {leaf0: {buffer: 1MB, pg: {3: {lossless: true}}}}\n",
-     "t.yaml:3:28: warning: the lossless groups of leaf0 can hold 1062.184kB together, its buffer "
-     "1MB: full, it drops\n"},
+    {HEAD "switches: {leaf0: {buffer: 1MB, pg: {3: {lossless: true}}}}\n", ""},
+    {HEAD "switches: {leaf0: {buffer: 200kB, pg: {3: {lossless: true}}}}\n",
+     "t.yaml:3:28: error: leaf0 needs 262.184kB for the headroom of its lossless groups and 0 for "
+     "its pools, its buffer has 200kB: full, it drops before XOFF goes out\n"},
+    {HEAD "lossless: best_effort\n"
+          "switches: {'*': {buffer: 200kB, pg: {3: {lossless: true}}}}\n",
+     "t.yaml:4:26: warning: leaf0 needs 262.184kB for the headroom of its lossless groups and 0 "
+     "for its pools, its buffer has 200kB: full, it drops before XOFF goes out\n"},
+    {HEAD "switches: {leaf0: {ingress_pool: {0: {size: 100kB}}, pg: {3: {reserved: 40kB}}}}\n",
+     "t.yaml:3:45: error: the groups of ingress pool 0 reserve 160kB at the ports of leaf0, it has "
+     "100kB\n"},
+    {HEAD "switches: {leaf0: {egress_pool: {0: {size: 100kB}}, queue: {3: {reserved: 40kB}}}}\n",
+     "t.yaml:3:44: error: the queues of egress pool 0 reserve 160kB at the ports of leaf0, it has "
+     "100kB\n"},
+    {HEAD "switches: {leaf0: {ingress_pool: {0: {headroom_pool: 20kB}}, pg: {3: {lossless: "
+          "true}}}}\n",
+     "t.yaml:3:54: error: headroom_pool of ingress pool 0 is 20kB, but 65.546kB can still arrive "
+     "at one port of leaf0 after XOFF\n"},
+    {HEAD "switches: {leaf0: {ingress_pool: {0: {headroom_pool: 140kB}}, pg: {3: {lossless: "
+          "true}}}}\n",
+     "t.yaml:3:54: warning: headroom_pool of ingress pool 0 is 140kB, the 4 lossless groups of "
+     "leaf0 can need 262.184kB together: it survives 2 of them pausing at once\n"},
+    {HEAD "switches: {leaf0: {pg: {3: {alpha: 3/4}}, ingress_pool: {0: {mode: dynamic}}}}\n",
+     "t.yaml:3:36: error: alpha of pg 3 is 3/4, expected a power of two from 1/65536 to 65536, "
+     "such as 1/8, 1 or 4\n"},
+    {HEAD "switches: {leaf0: {pg: {3: {alpha: 1/4}}, queue: {2: {alpha: 4}}}}\n",
+     "t.yaml:3:36: warning: alpha of pg 3 does nothing: its pool is static, limit counts\n"
+     "t.yaml:3:62: warning: alpha of queue 2 does nothing: its pool is static, limit counts\n"},
+    {HEAD "switches: {leaf0: {pg: {3: {lossless: true, xoff: 1MB}}, ingress_pool: {0: {mode: "
+          "dynamic}}}}\n",
+     "t.yaml:3:51: warning: xoff of pg 3 does nothing: its pool is dynamic, alpha counts\n"},
+    {HEAD "switches: {leaf0: {cell: 256B, pg: {3: {lossless: true, headroom: 80kB}}}}\n",
+     "t.yaml:3:67: warning: headroom of lossless pg 3 is 80kB, but 162.56kB can still arrive at "
+     "leaf0:p0 (4 ports) after XOFF when frames are small and waste most of their cells: 2 x "
+     "delay x rate, the peer's response and the frames under way\n"},
     {HEAD "switches: {leaf0: {queue: {3: {ecn: true, kmin: 2MB}}}}\n",
      "t.yaml:3:49: error: kmin of queue 3 is 2MB, above kmax, 1.5MB\n"},
     {HEAD "switches: {leaf0: {pfc: {quanta: 292}, pg: {3: {lossless: true}}}}\n",

@@ -341,7 +341,7 @@ static void xoff_is_refreshed_before_it_expires(void **state)
     assert_true(sw->node.ports[0].prio_ctr[3][WF_PRIO_REFRESH_TX] > 100);
     for (uint32_t i = 1; i < h->n_control && h->control_ps[i] < 90 * US; i++)
         assert_true(h->control_ps[i] - h->control_ps[i - 1] < 100 * 5120);
-    assert_true(sw->pg[0][3].ctr[WF_PG_MAX_BYTES] <= 20000 + sw->pg[0][3].lim.headroom_bound);
+    assert_true(sw->pg[0][3].ctr[WF_PG_MAX_BYTES] <= 20000 + sw->pg[0][3].lim.headroom);
     wft_check(f);
     wf_fabric_free(f);
 }
