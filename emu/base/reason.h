@@ -46,7 +46,10 @@
     X(PFCWD_INGRESS, "pfcwd_ingress", "came in at a port in a priority that the PFC watchdog drops during a storm") \
     X(POOL_FULL, "ingress_pool", "the ingress pool has no room left to share") \
     X(EGRESS_POOL, "egress_pool", "the egress pool has no room left to share") \
-    X(HEADROOM_POOL, "headroom_pool", "lossless, but the headroom that the pool's groups share is used up")
+    X(HEADROOM_POOL, "headroom_pool", "lossless, but the headroom that the pool's groups share is used up") \
+    X(VLAN_TAG, "vlan_tag_not_allowed", "tagged frame at an access port") \
+    X(VLAN_IN, "ingress_vlan_filter", "of a VLAN that the port it came by does not carry") \
+    X(VLAN_OUT, "egress_vlan_filter", "of a VLAN that the port towards its destination does not carry")
 /* clang-format on */
 
 enum wf_reason {

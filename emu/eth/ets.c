@@ -15,15 +15,10 @@ struct ets_port {
     struct wf_shaper q_min[WF_QUEUES], q_max[WF_QUEUES];
 };
 
-static struct wf_pkt *head(const struct wf_queue *q)
-{
-    return WF_CONTAINER_OF(q->fifo.head, struct wf_pkt, q);
-}
-
 /* When the queue's head may go: now or before, later, or never until told. */
 static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
 {
-    const struct wf_pkt *pkt = head(&port->q[qi]);
+    const struct wf_pkt *pkt = wf_queue_head(&port->q[qi]);
     uint64_t t = pkt->ready_ps;
 
     if (port->held & 1u << qi)
@@ -33,7 +28,7 @@ static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
 
 static int32_t cost(const struct wf_queue *q)
 {
-    return q->by_frames ? 1 : (int32_t)head(q)->frame_len;
+    return q->by_frames ? 1 : (int32_t)wf_queue_head(q)->frame_len;
 }
 
 /* One turn over the eligible queues: the place moves on when a deficit is used up. */
@@ -129,7 +124,7 @@ static unsigned find_grouped(struct wf_port *port, struct ets_port *e, uint32_t 
 
         if (mine) {
             unsigned qi = find(port, mine, &e->at[g]);
-            int32_t len = (int32_t)head(&port->q[qi])->frame_len;
+            int32_t len = (int32_t)wf_queue_head(&port->q[qi])->frame_len;
 
             if (e->deficit[g] >= len) {
                 e->deficit[g] -= len;
@@ -159,7 +154,8 @@ static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible)
     int qi = below_min(e, eligible, now);
 
     if (qi >= 0) {
-        wf_shaper_take(&e->q_min[qi], now, head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD);
+        wf_shaper_take(&e->q_min[qi], now,
+                       wf_queue_head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD);
         return qi;
     }
     qi = highest_strict(port, eligible);
@@ -184,7 +180,7 @@ static int ets_pick_full(struct wf_port *port, uint64_t *when_ps)
     if (!eligible)
         return -1;
     qi = choose(port, e, eligible);
-    wire = head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD;
+    wire = wf_queue_head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD;
     if (e->max.rate_bps)
         wf_shaper_take(&e->max, now, wire);
     if (e->has_max & 1u << qi)
@@ -235,7 +231,6 @@ void wf_ets_attach(struct wf_port *port, const struct wf_ets_cfg *cfg, struct wf
         return;
     port->sched = &full_ops;
     port->sched_state = e = WF_ARENA_NEW(arena, struct ets_port);
-    port->ask_sched = 0xff;
     wf_shaper_init(&e->max, &cfg->max);
     for (unsigned g = 0; g < WF_ETS_GROUPS; g++)
         e->quantum[g] = cfg->group_weight[g] * QUANTUM;
@@ -243,4 +238,5 @@ void wf_ets_attach(struct wf_port *port, const struct wf_ets_cfg *cfg, struct wf
         attach_queue(e, i, &cfg->queue[i]);
         e->grouped |= cfg->queue[i].group != cfg->queue[0].group;
     }
+    port->ask_sched = e->max.rate_bps || e->grouped ? 0xff : e->has_min | e->has_max;
 }

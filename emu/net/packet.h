@@ -91,6 +91,7 @@ struct wf_pkt {
     struct wf_parsed p;   /* its beginning, which a hop asks for, is of this line */
 
     uint64_t born_ps;
+    uint16_t vlan; /* that the last switch which knows VLANs put it into; 0: none */
 
     /* WF_PKT_WATCHED: when it was put into the queue, and how that was then */
     _Alignas(64) uint64_t enqueued_ps;
@@ -185,6 +186,11 @@ static inline void wf_pkt_edited(struct wf_pkt *pkt)
     memcpy(&w, pkt->data, sizeof(w));
     wf_pkt_edited_to(pkt, w);
 }
+/* Add a VLAN tag, take the outer one, or give it another VID, before the packet is accounted. A
+ * packet without room for a tag moves to another buffer: what is returned; NULL as wf_pkt_new. */
+struct wf_pkt *wf_pkt_tag_push(struct wf_net *net, struct wf_pkt *pkt, uint16_t tpid, uint16_t tci);
+void wf_pkt_tag_pop(struct wf_pkt *pkt);
+void wf_pkt_tag_set(struct wf_pkt *pkt, uint16_t vid);
 /* Only the first len bytes of data are used. */
 static inline void wf_pkt_trim(struct wf_pkt *pkt, uint32_t len)
 {

@@ -186,7 +186,7 @@ static int choose(struct wf_port *port, uint64_t now, uint64_t *when_ps)
     const struct wf_pkt *pkt = wf_queue_head(&port->q[qi]);
     uint64_t t = pkt->ready_ps;
 
-    if (occupied & (occupied - 1) || port->ask_sched)
+    if (occupied & (occupied - 1) || occupied & port->ask_sched)
         return port->sched->pick(port, when_ps);
     if (port->held & occupied)
         wf_max_u64(&t, port->ll_ops->may_send(port, qi, pkt->frame_len));

@@ -133,12 +133,12 @@ struct wf_port {
     uint16_t mtu; /* the link's */
     uint16_t index;
     bool up;
-    bool cut_through;  /* the peer's node */
-    bool risky;        /* frames may be lost or damaged on the way: configured, or a fault */
-    bool far;          /* the peer's node is another lcore's */
-    bool tells_ll;     /* the link layer wants to hear what is sent */
-    uint8_t held;      /* bit per class that the link layer may be holding back */
-    uint8_t ask_sched; /* bit per class: the scheduler has a say even when it alone holds packets */
+    bool cut_through : 1, /* the peer's node */
+        tells_ll : 1;     /* the link layer wants to hear what is sent */
+    bool risky;           /* frames may be lost or damaged on the way: configured, or a fault */
+    bool far;             /* the peer's node is another lcore's */
+    uint8_t held;         /* bit per class that the link layer may be holding back */
+    uint8_t ask_sched; /* bit per queue for which the scheduler has a say even when it is alone */
 
     uint64_t ctr[WF_PORT_CTRS];
 

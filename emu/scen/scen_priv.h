@@ -89,6 +89,7 @@ static inline uint32_t wf_scen_leaf(const struct wf_scenario *s, uint32_t end)
 void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg *self,
                           const struct wf_pfc_cfg *peer, unsigned g, const char *port);
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
+void wf_scen_check_maps(struct wf_scenario *s);
 void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf);
 /* check_discovery.c */
 void wf_scen_check_discovery(struct wf_scenario *s);

@@ -162,6 +162,8 @@ static const struct wf_keyset group_keys = {
 
 static const char *const trust_names[] = {"dscp", "pcp", NULL};
 
+static const char *const rewrite_names[] = {"none", "dscp", "pcp", "both", NULL};
+
 static const struct wf_key port_rows[] = {
     {"trust", WF_KEY_ENUM, PORT(trust), "dscp", .names = trust_names,
      .doc = "What decides a packet's traffic class."},
@@ -177,8 +179,12 @@ static const struct wf_key port_rows[] = {
      .doc = "Whom a full group pauses (SONiC: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, inverted)."},
     {"pfc_priority_to_queue", WF_KEY_MAP, PORT(pfc_priority_to_queue), "p: p", .max = 7, .count = 8,
      .doc = "What a received pause stops (SONiC: MAP_PFC_PRIORITY_TO_QUEUE)."},
+    {"rewrite", WF_KEY_ENUM, PORT(rewrite), "none", .names = rewrite_names,
+     .doc = "What is written by traffic class into packets that leave: DSCP of IP, PCP of tags."},
     {"tc_to_dscp", WF_KEY_MAP, PORT(tc_to_dscp), "t: 8 * t", .max = 63, .count = 8,
      .doc = "Traffic class to the DSCP written (SAI: TC_AND_COLOR_TO_DSCP)."},
+    {"tc_to_pcp", WF_KEY_MAP, PORT(tc_to_pcp), "t: t", .max = 7, .count = 8,
+     .doc = "Traffic class to the PCP written (SAI: TC_AND_COLOR_TO_DOT1P)."},
     {"max_rate", WF_KEY_RATE, PORT(max.rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
      .doc = "Most that the port sends, in bits on the wire; 0: the link's rate. Pauses pass."},
     {"max_burst", WF_KEY_BYTES, PORT(max.burst_bytes), "0", 0, BYTES_MAX,
@@ -192,6 +198,7 @@ static const struct wf_key_sub port_subs[] = {
     {"pfc", &wf_pfc_keys, PORT(pfc), 0, "Priority flow control."},
     {"watchdog", &wf_watchdog_keys, PORT(watchdog), 0,
      "What ends a peer's endless pauses of lossless priorities (SONiC: PFC_WD)."},
+    {"vlan", &wf_vlan_keys, PORT(vlan), 0, "Virtual LANs (802.1Q)."},
     {"pg", &pg_keys, PORT(pg), WF_PGS, "Ingress priority groups 0 to 7."},
     {"queue", &queue_keys, PORT(queue), WF_QUEUES, "Egress queues 0 to 7."},
     {"group", &group_keys, PORT(group), WF_ETS_GROUPS, "Groups of egress queues 0 to 7."},
@@ -267,7 +274,8 @@ void wf_switch_cfg_defaults(struct wf_switch_cfg *cfg)
         port->dscp_to_tc[i] = (uint8_t)(i / 8);
     for (unsigned i = 0; i < 8; i++) {
         port->pcp_to_tc[i] = port->tc_to_pg[i] = port->tc_to_queue[i] = (uint8_t)i;
-        port->pg_to_pfc_priority[i] = port->pfc_priority_to_queue[i] = (uint8_t)i;
         port->tc_to_dscp[i] = (uint8_t)(8 * i);
+        port->tc_to_pcp[i] = (uint8_t)i;
+        port->pg_to_pfc_priority[i] = port->pfc_priority_to_queue[i] = (uint8_t)i;
     }
 }

@@ -13,9 +13,11 @@
 #include "eth/pfc.h"
 #include "switch/lb_config.h"
 #include "switch/trim_config.h"
+#include "switch/vlan.h"
 
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
+enum wf_rewrite { WF_REWRITE_NONE, WF_REWRITE_DSCP, WF_REWRITE_PCP, WF_REWRITE_BOTH };
 enum wf_queue_sched { WF_SCHED_DWRR, WF_SCHED_STRICT, WF_SCHED_WRR };
 enum wf_flood_lossless { WF_FLOOD_LOSSLESS_FORWARD, WF_FLOOD_LOSSLESS_DROP };
 enum wf_mode { WF_MODE_STORE_AND_FORWARD, WF_MODE_CUT_THROUGH };
@@ -82,7 +84,9 @@ struct wf_switch_port_cfg {
     uint8_t tc_to_queue[8];
     uint8_t pg_to_pfc_priority[8];    /* whom do I pause */
     uint8_t pfc_priority_to_queue[8]; /* what does a received pause stop */
-    uint8_t tc_to_dscp[8];
+    int rewrite;                      /* enum wf_rewrite: what is written into what leaves */
+    uint8_t tc_to_dscp[8], tc_to_pcp[8];
+    struct wf_vlan_cfg vlan;
     struct wf_pfc_cfg pfc;
     struct wf_watchdog_cfg watchdog;
     struct wf_pg_cfg pg[WF_PGS];

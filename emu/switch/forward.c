@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "switch/age.h"
+#include "switch/classify.h"
 #include "switch/lb.h"
 #include "wire/edit.h"
 
@@ -85,7 +86,8 @@ enum wf_step wf_switch_flood(struct wf_switch *sw, struct wf_visit *v, enum wf_f
         struct wf_port *out = &sw->node.ports[i];
         struct wf_visit copy = *v;
 
-        if (out == v->in || !out->up || !reaches(g, to))
+        if (out == v->in || !out->up || !reaches(g, to) ||
+            (sw->vlans && !wf_switch_vlan_carries(sw, out, v->pkt)))
             continue;
         if (last) {
             copy.pkt = wf_pkt_replicate(sw->node.net, v->pkt);

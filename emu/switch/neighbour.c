@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "switch/switch.h"
 #include "wire/arp.h"
 #include "wire/eth.h"
@@ -35,20 +36,43 @@ static bool speaks_for(const struct wf_switch *sw, const struct wf_port *in,
  * the asker does not take its answers, no more of them wait than this. */
 enum { ANSWERS_MAX = 1024 };
 
+/* Whether the answer has the request's tag: but for a priority tag at a port that knows VLANs, and
+ * for a trunk's own VLAN, which it sends untagged. */
+static bool tagged_back(const struct wf_switch *sw, const struct wf_visit *v)
+{
+    const struct wf_port_class *k = wf_switch_class(sw, v->in);
+    const struct wf_parsed *p = &v->pkt->p;
+
+    if (!(p->flags & WF_P_VLAN))
+        return false;
+    return !k->vlan || (p->vid && p->vid != k->cfg->vlan.pvid);
+}
+
 static enum wf_step answer(struct wf_switch *sw, struct wf_visit *v, const uint8_t *frame,
                            uint32_t len)
 {
     struct wf_pkt *pkt = v->pkt;
     uint8_t queue = pkt->queue, prio = pkt->prio;
+    uint16_t vlan = pkt->vlan, tpid = 0, tci = 0;
 
     if (v->in->q[queue].fifo.count >= ANSWERS_MAX)
         return wf_switch_drop(v, WF_DROP_EGRESS_FULL);
+    if (tagged_back(sw, v)) {
+        tpid = wf_ld16(wf_pkt_bytes(pkt) + 12);
+        tci = wf_ld16(wf_pkt_bytes(pkt) + 14);
+    }
     wf_pkt_answer(sw->node.net, pkt, len);
     memcpy(wf_pkt_hdr_rw(pkt), frame, len);
     pkt->frame_len = len + WF_FCS_LEN < WF_FRAME_MIN ? WF_FRAME_MIN : len + WF_FCS_LEN;
     pkt->payload = WF_PAYLOAD_NONE; /* what pads it to the minimum is zeros */
     pkt->port = v->in;
     pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
+    if (tpid) { /* there is room for it: the buffer is the request's */
+        const struct wf_pkt *same = wf_pkt_tag_push(sw->node.net, pkt, tpid, tci);
+
+        WF_ASSERT(same == pkt);
+    }
+    pkt->vlan = vlan;
     pkt->queue = queue;
     pkt->prio = prio;
     pkt->ready_ps = wf_now(v->in) + sw->cfg.latency_ps;

@@ -6,6 +6,7 @@
 
 #include "eth/ets.h"
 #include "switch/age.h"
+#include "switch/classify.h"
 #include "switch/trim.h"
 #include "switch/watchdog.h"
 #include "wire/edit.h"
@@ -27,30 +28,23 @@ static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
     return WF_NEXT;
 }
 
-_Static_assert(offsetof(struct wf_pkt, pg) == offsetof(struct wf_pkt, tc) + 1 &&
-                   offsetof(struct wf_pkt, queue) == offsetof(struct wf_pkt, tc) + 2 &&
-                   offsetof(struct wf_pkt, prio) == offsetof(struct wf_pkt, tc) + 3 &&
-                   offsetof(struct wf_lane, prio) == 3,
-               "a packet takes over a lane as it is");
-
-/* Traffic class by what the port trusts, then the maps: group, queue, and whom a pause stops. */
-static inline enum wf_step classify(struct wf_switch *sw, struct wf_visit *v)
+static inline enum wf_step vlan(struct wf_switch *sw, struct wf_visit *v)
 {
-    struct wf_pkt *pkt = v->pkt;
-    const struct wf_parsed *p = &pkt->p;
-    const struct wf_port_class *class = wf_switch_class(sw, v->in);
-    struct wf_lane l;
-    uint64_t *ctr;
+    return sw->vlans ? wf_switch_vlan_in(sw, v) : WF_NEXT;
+}
 
-    if (class->trust_dscp && p->flags & WF_P_IP)
-        l = class->by_dscp[p->dscp & 63];
-    else
-        l = class->by_pcp[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
-    memcpy(&pkt->tc, &l, sizeof(l));
-    __builtin_prefetch(&sw->pg[v->in->index][l.pg]); /* for the buffer's admission */
-    ctr = v->in->prio_ctr[l.prio];
-    ctr[WF_PRIO_RX_FRAMES]++;
-    ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
+/* Tags, DSCP and PCP of what leaves. */
+static inline enum wf_step edit(struct wf_switch *sw, struct wf_visit *v)
+{
+    const struct wf_port_class *k;
+
+    if (!sw->edits)
+        return WF_NEXT;
+    if (sw->vlans && wf_switch_vlan_out(sw, v) == WF_DONE)
+        return WF_DONE;
+    k = wf_switch_class(sw, v->out);
+    if (k->cfg->rewrite != WF_REWRITE_NONE)
+        wf_switch_rewrite(k, v->pkt);
     return WF_NEXT;
 }
 
@@ -97,14 +91,21 @@ static inline enum wf_step watchdog(struct wf_switch *sw, struct wf_visit *v)
 }
 
 const struct wf_stage wf_switch_stages[] = {
-    {"check", check},           {"classify", classify},
-    {"neighbour", neighbour},   {"forward", wf_switch_forward},
-    {"egress", egress},         {"watchdog", watchdog},
-    {"admit", wf_switch_admit}, {"wred", wred},
-    {"enqueue", enqueue},       {NULL, NULL},
+    {"check", check},
+    {"vlan", vlan},
+    {"classify", wf_switch_classify},
+    {"neighbour", neighbour},
+    {"forward", wf_switch_forward},
+    {"edit", edit},
+    {"egress", egress},
+    {"watchdog", watchdog},
+    {"admit", wf_switch_admit},
+    {"wred", wred},
+    {"enqueue", enqueue},
+    {NULL, NULL},
 };
 
-enum { STAGE_BEHIND_FORWARD = 4 };
+enum { STAGE_BEHIND_FORWARD = 5 };
 
 enum { N_STAGES = sizeof(wf_switch_stages) / sizeof(wf_switch_stages[0]) - 1, STAGES_MAX = 12 };
 

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "eth/ets.h"
 #include "switch/age.h"
+#include "switch/classify.h"
 #include "switch/lb.h"
 #include "switch/watchdog.h"
 
@@ -77,42 +78,6 @@ void wf_switch_link_known(struct wf_node *node, struct wf_port *port)
         feed_queues(sw, port);
 }
 
-static struct wf_lane lane_of(const struct wf_switch_port_cfg *c, uint8_t tc)
-{
-    uint8_t pg = c->tc_to_pg[tc];
-
-    return (struct wf_lane){tc, pg, c->tc_to_queue[tc], c->pg_to_pfc_priority[pg]};
-}
-
-/* When this queue's WRED acts. */
-static void make_marks(struct wf_port_class *k, unsigned queue, const struct wf_queue_cfg *c)
-{
-    const struct wf_ecn_cfg *ecn = &c->ecn;
-    uint8_t bit = (uint8_t)(1u << queue);
-    bool averages = ecn->average && (ecn->enable || ecn->drop);
-
-    if (ecn->enable)
-        k->marks[c->mark_at] |= bit;
-    if (ecn->drop || averages)
-        k->marks[WF_MARK_ENQUEUE] |= bit;
-    if (averages)
-        k->marks[WF_MARK_DEQUEUE] |= bit;
-    k->averages |= averages;
-}
-
-/* What the pipeline asks of the configuration for each packet, in the form in which it asks. */
-static void make_class(struct wf_port_class *k, const struct wf_switch_port_cfg *c)
-{
-    k->cfg = c;
-    k->trust_dscp = c->trust == WF_TRUST_DSCP;
-    for (unsigned i = 0; i < 64; i++)
-        k->by_dscp[i] = lane_of(c, c->dscp_to_tc[i]);
-    for (unsigned i = 0; i < 8; i++)
-        k->by_pcp[i] = lane_of(c, c->pcp_to_tc[i]);
-    for (unsigned i = 0; i < WF_QUEUES; i++)
-        make_marks(k, i, &c->queue[i]);
-}
-
 /* The class of a port whose configuration is its own: that of a port before it, or a new one. */
 static struct wf_port_class *class_for(struct wf_switch *sw, const struct wf_switch_port_cfg *c,
                                        uint16_t port, struct wf_arena *arena)
@@ -123,7 +88,7 @@ static struct wf_port_class *class_for(struct wf_switch *sw, const struct wf_swi
         if (sw->class_of[i]->cfg == c || !memcmp(sw->class_of[i]->cfg, c, sizeof(*c)))
             return sw->class_of[i];
     k = WF_ARENA_NEW(arena, struct wf_port_class);
-    make_class(k, c);
+    wf_port_class_init(k, c, arena);
     return k;
 }
 
@@ -140,12 +105,18 @@ static bool any_trims(const struct wf_switch *sw)
 
 static void make_classes(struct wf_switch *sw, struct wf_arena *arena)
 {
-    make_class(&sw->class, &sw->cfg.port);
+    wf_port_class_init(&sw->class, &sw->cfg.port, arena);
     if (!sw->port_cfg)
         return;
     sw->class_of = WF_ARENA_ARRAY(arena, struct wf_port_class *, sw->node.n_ports);
     for (uint16_t i = 0; i < sw->node.n_ports; i++)
         sw->class_of[i] = sw->port_cfg[i] ? class_for(sw, sw->port_cfg[i], i, arena) : &sw->class;
+}
+
+static void note_edits(struct wf_switch *sw, const struct wf_port_class *k)
+{
+    sw->vlans |= k->vlan != NULL;
+    sw->edits |= k->vlan || k->cfg->rewrite != WF_REWRITE_NONE;
 }
 
 static bool any_average(const struct wf_switch *sw)
@@ -176,6 +147,9 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     if (sw->cfg.forwarding == WF_FORWARD_L2)
         sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
     make_classes(sw, arena);
+    note_edits(sw, &sw->class);
+    for (uint16_t i = 0; sw->class_of && i < node->n_ports; i++)
+        note_edits(sw, sw->class_of[i]);
     if (any_average(sw))
         sw->avg = wf_arena_alloc(arena, sizeof(*sw->avg) * node->n_ports);
     sw->trims = any_trims(sw);

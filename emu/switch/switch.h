@@ -67,8 +67,9 @@ struct wf_lane {
 struct wf_port_class {
     const struct wf_switch_port_cfg *cfg;
     bool trust_dscp;
-    bool averages;    /* some queue's WRED goes by an average */
-    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue whose WRED acts then */
+    bool averages;                  /* some queue's WRED goes by an average */
+    uint8_t marks[2];               /* by enum wf_mark_at: bit per queue whose WRED acts then */
+    const struct wf_vlan_set *vlan; /* VLANs that it carries; NULL: it knows of none */
     struct wf_lane by_dscp[64], by_pcp[8];
 };
 
@@ -111,6 +112,8 @@ struct wf_switch {
     const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
     struct wf_port_class class;                 /* of cfg.port */
     struct wf_port_class **class_of;            /* [port]; NULL: all ports have `class` */
+    bool vlans;                                 /* some port knows VLANs */
+    bool edits; /* some port changes tags, DSCP or PCP of what it sends */
     struct wf_prng prng;
     struct wf_ecn_avg (*avg)[WF_QUEUES];   /* [port][queue], when there are averages */
     struct wf_fdb_entry *fdb;              /* forwarding l2 only */

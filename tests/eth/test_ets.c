@@ -285,6 +285,29 @@ static void a_minimum_is_kept_against_strict(void **state)
     wf_fabric_free(f);
 }
 
+/* What a pause stops is the queue that its map says, not that of the traffic which the peer means.
+ */
+static void a_wrong_map_stops_the_wrong_queue(void **state)
+{
+    struct wf_desc *d;
+    struct wf_switch_port_cfg *c = one_leaf(&d);
+    struct wf_fabric *f;
+    uint32_t n[8] = {0};
+
+    c->pfc_priority_to_queue[3] = 5;
+    f = wft_build(d);
+    wft_pfc(f, 1, 1 << 3, 65535);
+    wft_run(f, 2 * US);
+    wft_burst(f, 0, 1, 24, WF_ECN_ECT0, 960, 100);
+    wft_burst(f, 0, 1, 40, WF_ECN_ECT0, 960, 100);
+    wft_run(f, 100 * US);
+    for (uint32_t i = 0; i < wft_probe(f, 1)->n_seen; i++)
+        n[queue_of(f, i)]++;
+    assert_int_equal(n[3], 100);
+    assert_int_equal(n[5], 0);
+    wf_fabric_free(f);
+}
+
 /* Pauses pass the shaper of a port that is in debt. */
 static void pauses_pass_a_shaper(void **state)
 {
@@ -344,12 +367,12 @@ static void what_is_off_costs_nothing(void **state)
         c->queue[i].group = 5; /* all in one is none */
     f = wft_build(d);
     assert_null(wf_fabric_switch(f, 0)->ports[0].sched_state);
-    assert_false(wf_fabric_switch(f, 0)->ports[0].ask_sched);
+    assert_int_equal(wf_fabric_switch(f, 0)->ports[0].ask_sched, 0);
     wf_fabric_free(f);
     c = one_leaf(&d);
     c->queue[2].max.rate_bps = 1000;
     f = wft_build(d);
-    assert_true(wf_fabric_switch(f, 0)->ports[0].ask_sched);
+    assert_int_equal(wf_fabric_switch(f, 0)->ports[0].ask_sched, 1 << 2);
     wf_fabric_free(f);
 }
 
@@ -365,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_burst_goes_first),
         cmocka_unit_test(what_a_limit_leaves_is_for_others),
         cmocka_unit_test(a_minimum_is_kept_against_strict),
+        cmocka_unit_test(a_wrong_map_stops_the_wrong_queue),
         cmocka_unit_test(pauses_pass_a_shaper),
         cmocka_unit_test(a_shaper_does_not_drift),
         cmocka_unit_test(what_is_off_costs_nothing),

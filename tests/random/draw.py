@@ -342,6 +342,9 @@ def draw_switches(w):
         sw["max_rate"] = rate_of(draw_limit(w))
         if d.one_in(2):
             sw["max_burst"] = bytes_of(d.log(1, 100000))
+    if not w.lossless and d.one_in(6):  # else what is lossless here would not be it further on
+        sw["rewrite"] = d.pick(["dscp", "both"])
+        sw["tc_to_dscp"] = {t: d.below(64) for t in range(8) if d.one_in(2)}
     sw["group"] = {d.below(8): {"weight": d.between(1, 1000)}}
     sw["queue"] = {"*": draw_queue(w), d.below(8): draw_queue(w)}
     if w.pause:  # 802.3x, which stops all priorities at once

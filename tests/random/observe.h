@@ -27,6 +27,7 @@ struct ob_frame {
     struct ob_port *in; /* switch port that it came in by; NULL: elsewhere */
     bool admitted;
     uint8_t pg, queue, ecn; /* by our own classification; ECN field when it came in */
+    uint8_t tc, dscp;
     uint32_t len;
     uint64_t takes;  /* of the buffer, in cells */
     uint16_t out;    /* port of the switch */

@@ -28,6 +28,8 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
     fr->pg = p->cfg->tc_to_pg[tc];
     fr->queue = p->cfg->tc_to_queue[tc];
     fr->ecn = tos & 3;
+    fr->tc = tc;
+    fr->dscp = tos >> 2;
     fr->len = pkt->frame_len;
     fr->at_ps = p->ob->now_ps;
     fr->last_ps = pkt->last_bit_ps;
@@ -114,14 +116,22 @@ static void marks(struct ob_port *p, const struct ob_frame *fr, const struct wf_
                 p->port->name, fr->queue, depth, q->ecn.kmax_bytes);
 }
 
+static void remarked(struct ob_port *p, const struct ob_frame *fr, const struct wf_pkt *pkt)
+{
+    bool dscp = p->cfg->rewrite == WF_REWRITE_DSCP || p->cfg->rewrite == WF_REWRITE_BOTH;
+    uint8_t want = dscp ? p->cfg->tc_to_dscp[fr->tc] : fr->dscp, got = traffic_class_byte(pkt) >> 2;
+
+    if (got != want)
+        ob_fail(p->ob, "remarked", "%s sends DSCP %u of %u, class %u; expected %u", p->port->name,
+                got, fr->dscp, fr->tc, want);
+}
+
 void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt *pkt)
 {
     if (pkt->queue != fr->queue || pkt->pg != fr->pg)
         ob_fail(p->ob, "classified", "%s sends from queue %u, group %u; expected %u, %u",
                 p->port->name, pkt->queue, pkt->pg, fr->queue, fr->pg);
-    if (p->port->index != fr->out)
-        ob_fail(p->ob, "booked", "%s sends what was booked for port %u", p->port->name, fr->out);
-    ob_buffer_left(fr);
+    remarked(p, fr, pkt);
     departure(p, fr);
     marks(p, fr, pkt);
 }

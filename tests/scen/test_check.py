@@ -48,6 +48,29 @@ class Check(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("stdin:3:53: error: headroom of lossless pg 3 is 0, but ", err)
 
+    def test_maps_that_contradict_each_other_are_told(self):
+        code, _, err = check("-", text=GOOD + """switches:
+  "*":
+    pg: {3: {lossless: true}}
+    tc_to_queue: {3: 5}
+    queue: {5: {wred_drop: true}}
+""")
+        self.assertEqual(code, 0)
+        self.assertEqual(err.count("warning"), 2)  # once, not for each switch
+        self.assertIn("stdin:6:22: warning: a pause of priority 3 stops queue 3 of leaf0, but "
+                      "traffic class 3, whose pauses have that priority, waits in queue 5: the "
+                      "wrong queue stops\n", err)
+        self.assertIn("stdin:7:28: warning: wred_drop of queue 5 drops nothing", err)
+
+    def test_vlans_that_are_none_are_refused(self):
+        code, _, err = check("-", text=GOOD + """ports:
+  "leaf0:p0": {vlan: {mode: trunk, allowed: [10, 30-20]}}
+  "leaf1:p0": {vlan: {mode: trunk, allowed: "10,20", svi: 11}}
+""")
+        self.assertEqual(code, 2)
+        self.assertIn("stdin:4:45: error: allowed: '30-20' is no VLAN, expected 1 to 4094", err)
+        self.assertIn("stdin:5:59: error: svi: VLAN 11 is none that the port carries", err)
+
     def test_one_bad_file_of_several_fails_the_lot(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, n) for n in ("a.yaml", "b.yaml", "c.yaml")]

@@ -16,6 +16,9 @@
 #include "scen/scenario.h"
 #include "support.h"
 
+#define WRONG_QUEUE                                                                                \
+    "t.yaml:3:71: warning: a pause of priority 4 stops queue 4 of leaf0, but traffic class 3, "    \
+    "whose pauses have that priority, waits in queue 3: the wrong queue stops\n"
 #define HEAD "weft: 1\ntopology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
 
 static int parse(struct wf_scenario *s, const char *text)
@@ -337,6 +340,7 @@ static const struct mistake mistakes[] = {
     {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}, pg_to_pfc_priority: {3: 4}}}\n"
           "hosts: {h0: {dscp_to_priority: {26: 4}}}\n"
           "workload: [{name: f, from: h0, to: h2}]\n",
+     WRONG_QUEUE
      "t.yaml:5:12: error: DSCP 26 waits in queue 3 of spine0, but leaf0 pauses priority 4 for it, "
      "which stops queue 4: loss\n"
      "t.yaml:5:12: error: DSCP 26 waits in queue 3 of spine1, but leaf0 pauses priority 4 for it, "
@@ -347,6 +351,7 @@ static const struct mistake mistakes[] = {
      "loss\n"},
     {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}, pg_to_pfc_priority: {3: 4}}}\n"
           "workload: [{name: f, from: h0, to: h1}]\n",
+     WRONG_QUEUE
      "t.yaml:3:71: error: DSCP 26 is priority 3 at h0, but the leaf pauses priority 4 for it: "
      "loss\n"},
     /* hosts */
