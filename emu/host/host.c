@@ -125,11 +125,25 @@ static enum wf_reason refused(const struct wf_host *h, const struct wf_pkt *pkt)
     return WF_DROP_NONE;
 }
 
+/* By the NIC's own map, whatever the switches took it for. */
+static void count_priority(const struct wf_host *h, struct wf_port *port, const struct wf_pkt *pkt)
+{
+    const struct wf_parsed *p = &pkt->p;
+    unsigned prio = p->flags & WF_P_IP     ? h->cfg.dscp_to_priority[p->dscp & 63]
+                    : p->flags & WF_P_VLAN ? p->pcp & 7u
+                                           : 0;
+    uint64_t *ctr = port->prio_ctr[prio];
+
+    ctr[WF_PRIO_RX_FRAMES]++;
+    ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
+}
+
 static void host_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
 {
     struct wf_host *h = (struct wf_host *)node;
     enum wf_reason why = refused(h, pkt);
 
+    count_priority(h, port, pkt);
     if (!why && pkt->flags & WF_PKT_TRIMMED)
         port->ctr[WF_PORT_TRIM_RX_FRAMES]++; /* go-back-N has no use of it */
     else if (!why && pkt->p.flags & WF_P_ROCEV2)

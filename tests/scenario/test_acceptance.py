@@ -28,7 +28,8 @@ def run(path, words, lcores):
     done = subprocess.run([WEFT, "run", "--no-capture", "--lcores", lcores, "--json", "-", path, *words],
                           check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     try:
-        digest = json.loads(done.stdout)["digest"]
+        result = json.loads(done.stdout)
+        digest = " ".join(r["digest"] for r in result.get("runs", [result]))
     except (ValueError, KeyError):
         digest = "none"
     return done.returncode, digest, done.stdout, done.stderr
