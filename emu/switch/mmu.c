@@ -103,8 +103,7 @@ uint64_t wf_switch_xon_level(const struct wf_switch *sw, const struct wf_pg *pg)
 /* XON's condition. */
 static bool has_room(const struct wf_switch *sw, const struct wf_pg *pg)
 {
-    return !pg->ctr[WF_PG_HEADROOM_BYTES] &&
-           pg->ctr[WF_PG_BYTES] <= wf_switch_xon_level(sw, pg);
+    return !pg->ctr[WF_PG_HEADROOM_BYTES] && pg->ctr[WF_PG_BYTES] <= wf_switch_xon_level(sw, pg);
 }
 
 /* Whether `head` bytes more fit into the headroom of a lossless group. */
@@ -232,9 +231,11 @@ struct takes {
 };
 
 /* The common case, a frame that fits into its group's share, is what the order here is for. */
-static inline __attribute__((always_inline)) enum wf_reason
-judge(struct wf_switch *sw, const struct wf_visit *v, struct wf_pg *pg, struct wf_pool *pool,
-      struct takes *t)
+static inline __attribute__((always_inline)) enum wf_reason judge(struct wf_switch *sw,
+                                                                  const struct wf_visit *v,
+                                                                  struct wf_pg *pg,
+                                                                  struct wf_pool *pool,
+                                                                  struct takes *t)
 {
     const uint64_t *ctr = pg->ctr;
     enum wf_reason why = WF_DROP_NONE;
