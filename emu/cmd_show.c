@@ -30,15 +30,17 @@ static const char usage[] =
     "  drops       dropped frames by port and reason\n"
     "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
     "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
+    "  watchdogs   PFC watchdogs: storms, and what passed or was dropped during them\n"
     "  faults, links\n"
     "  lldp        neighbours of switch ports, with lldp: on\n"
     "  dcbx        their ETS, PFC and application priorities against the ports' own\n"
     "or, in SONiC's words and columns, of all ports of switches,\n"
-    "  interfaces counters\n"
+    "  interfaces counters [trim]\n"
     "  pfc counters\n"
+    "  pfcwd stats\n"
     "  priority-group drop counters\n"
     "  priority-group watermark shared | headroom\n"
-    "  queue counters\n"
+    "  queue counters [trim]\n"
     "  queue watermark unicast\n"
     "\n"
     "  -i NAME        the instance, when several run\n"
@@ -211,6 +213,7 @@ static int take_view(struct options *o, int n, char **words, struct wf_err *err)
 {
     static const char *const usual[][2] = {
         {"interface counters", "interfaces counters"},
+        {"interface counters trim", "interfaces counters trim"},
         {"priority-group watermark", "priority-group watermark shared"},
         {"priority-group drop", "priority-group drop counters"},
         {"queue watermark", "queue watermark unicast"},

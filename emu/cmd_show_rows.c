@@ -89,6 +89,15 @@ static const struct view views[] = {
       {"pfc_xoff_tx_frames", "xoff tx"},
       {"pfc_xon_tx_frames", "xon tx"},
       {"pausing_ps", "kept peer paused"}}},
+    {"watchdogs",
+     {{"name", "watchdog"},
+      {"storm_active_events", "storm now"},
+      {"storm_detected_events", "storms"},
+      {"storm_restored_events", "over"},
+      {"storm_tx_ok_frames", "tx ok"},
+      {"storm_tx_drop_frames", "tx dropped"},
+      {"storm_rx_ok_frames", "rx ok"},
+      {"storm_rx_drop_frames", "rx dropped"}}},
     {"faults",
      {{"name", "port"},
       {"action", "action"},
@@ -217,9 +226,16 @@ void wf_show_print_status(const json_t *m)
 /* Which list of a result holds the rows of a view. */
 static const struct {
     const char *view, *list;
-} lists[] = {{"ports", "ports"},           {"flows", "flows"},   {"drops", "drops"},
-             {"edges", "hosts"},           {"queues", "queues"}, {"groups", "priority_groups"},
-             {"priorities", "priorities"}, {"lldp", "lldp"},     {"dcbx", "dcbx"}};
+} lists[] = {{"ports", "ports"},
+             {"flows", "flows"},
+             {"drops", "drops"},
+             {"edges", "hosts"},
+             {"queues", "queues"},
+             {"groups", "priority_groups"},
+             {"priorities", "priorities"},
+             {"watchdogs", "pfc_watchdogs"},
+             {"lldp", "lldp"},
+             {"dcbx", "dcbx"}};
 
 json_t *wf_show_load(const char *path, struct wf_err *err)
 {

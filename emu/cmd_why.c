@@ -210,8 +210,8 @@ static int ask_pause(const struct wf_why_file *f, const struct question *q, stru
         return no_pause(f, q->word[1], err);
     for (unsigned x = 0; x < WF_PRIOS; x++)
         if ((p == WF_PRIOS || p == x) &&
-            (wf_why_tell_pause(f, q->word[1], x, t_ps, false, stdout) ||
-             wf_why_tell_pause(f, q->word[1], x, t_ps, true, stdout)))
+            (wf_why_tell_pause(f, q->word[1], x, t_ps, false, 0, stdout) ||
+             wf_why_tell_pause(f, q->word[1], x, t_ps, true, 0, stdout)))
             return 0;
     if (!longest(f, q->word[1], &p, &(uint64_t){0}))
         return no_pause(f, q->word[1], err);

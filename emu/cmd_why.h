@@ -47,9 +47,9 @@ struct wf_why_packet {
 /* Hop by hop. False: nothing is known of it. */
 bool wf_why_tell_packet(const struct wf_why_file *f, const struct wf_why_packet *p, FILE *out);
 /* Why the port kept the priority of its peer stopped at t; received: why the port itself had to
- * stop. To the root. False: it was not so. */
+ * stop. To the root, so many columns in. False: it was not so. */
 bool wf_why_tell_pause(const struct wf_why_file *f, const char *port, unsigned prio, uint64_t t_ps,
-                       bool received, FILE *out);
+                       bool received, unsigned indent, FILE *out);
 /* The XOFF of the port for the priority that held at t, or NULL. */
 const struct wf_why_line *wf_why_xoff_at(const struct wf_why_file *f, const char *port,
                                          unsigned prio, uint64_t t_ps);

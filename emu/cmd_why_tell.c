@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Recorded decisions as sentences: the way of a packet, hop by hop, and pauses from the one that is
- * asked about to the queue that they began at.
- */
+/* Recorded decisions as sentences: the way of a packet, hop by hop, and drops. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +8,7 @@
 #include "base/units.h"
 #include "cmd_why.h"
 
-enum { DEPTH_MAX = 16, MARGIN = 25 };
-
-/* A chain of pauses: ports that have been told, and how far in the next one is told. */
-struct chain {
-    const char *port[DEPTH_MAX];
-    unsigned n, indent;
-    FILE *out;
-};
+enum { MARGIN = 25 };
 
 const char *wf_why_digits(uint64_t v, char *buf, size_t len)
 {
@@ -86,98 +76,6 @@ static void begin(const struct wf_why_line *l, FILE *out)
 
     wf_why_split(l->at, node, &port);
     fprintf(out, "  %-8s %12s  ", node, wf_why_time(l->t_ps, t, sizeof(t)));
-}
-
-/* ---- a pause ---- */
-
-/* Below the sentences of a packet, or from the margin. */
-static void indent(unsigned depth, FILE *out)
-{
-    fprintf(out, "%*s", (int)depth, "");
-}
-
-/* The pauses close a circle when one has been told before. */
-static bool was_before(const struct chain *c, const char *port)
-{
-    for (unsigned i = 0; i < c->n; i++)
-        if (!strcmp(c->port[i], port))
-            return true;
-    return c->n == DEPTH_MAX;
-}
-
-static void tell_chain(const struct wf_why_file *f, const struct wf_why_line *x, struct chain *c);
-
-/* Who stopped a queue at that time. */
-static void tell_stopper(const struct wf_why_file *f, const char *port, unsigned queue,
-                         uint64_t t_ps, struct chain *c)
-{
-    const struct wf_why_line *rx = wf_why_stopped_at(f, port, WF_PRIOS, queue, t_ps), *x = NULL;
-    json_t *j = rx ? wf_why_get(rx) : NULL;
-    const char *peer = text_of(j, "peer");
-
-    if (rx)
-        x = wf_why_xoff_at(f, peer, rx->prio, rx->t_ps);
-    if (x && !was_before(c, x->at)) {
-        tell_chain(f, x, c);
-        json_decref(j);
-        return;
-    }
-    indent(c->indent, c->out);
-    if (!rx)
-        fputs("who stopped it is not recorded\n", c->out);
-    else if (!x)
-        fprintf(c->out,
-                "%s stopped priority %u of %s, for no reason that a switch has recorded: it is "
-                "the root\n",
-                peer, rx->prio, rx->at);
-    else
-        fprintf(c->out, "%s stopped it, as told: the pauses close a circle\n", x->at);
-    json_decref(j);
-}
-
-static void tell_chain(const struct wf_why_file *f, const struct wf_why_line *x, struct chain *c)
-{
-    json_t *j = wf_why_get(x);
-    uint64_t over = wf_why_over_ps(f, x);
-    bool stopped = json_is_true(json_object_get(j, "stopped"));
-    char a[32], b[32], since[32], until[32];
-
-    c->port[c->n++] = x->at;
-    indent(c->indent, c->out);
-    fprintf(
-        c->out, "%s stopped priority %u of %s at %s, until %s: PG %u held %s of %s bytes (xoff)\n",
-        x->at, x->prio, text_of(j, "peer"), wf_why_time(x->t_ps, since, sizeof(since)),
-        over == WF_TIME_NEVER ? "the end" : wf_why_time(over, until, sizeof(until)),
-        (unsigned)wf_why_num(j, "pg"), number(j, "pg_bytes", a), number(j, "pg_limit_bytes", b));
-    indent(c->indent, c->out);
-    fprintf(c->out, "  on the way to %s.q%u, which held %s bytes and was %s\n", text_of(j, "out"),
-            x->queue, number(j, "queue_bytes", a),
-            stopped ? "stopped itself:" : "not stopped: the root");
-    c->indent += 2;
-    if (stopped)
-        tell_stopper(f, text_of(j, "out"), x->queue, x->t_ps, c);
-    json_decref(j);
-}
-
-static bool tell_pause(const struct wf_why_file *f, const char *port, unsigned prio, uint64_t t_ps,
-                       bool received, struct chain *c)
-{
-    const struct wf_why_line *x =
-        received ? wf_why_stopped_at(f, port, prio, 0, t_ps) : wf_why_xoff_at(f, port, prio, t_ps);
-
-    if (x && received)
-        tell_stopper(f, port, x->queue, t_ps, c);
-    else if (x)
-        tell_chain(f, x, c);
-    return x;
-}
-
-bool wf_why_tell_pause(const struct wf_why_file *f, const char *port, unsigned prio, uint64_t t_ps,
-                       bool received, FILE *out)
-{
-    struct chain c = {.out = out};
-
-    return tell_pause(f, port, prio, t_ps, received, &c);
 }
 
 /* ---- a packet ---- */
@@ -249,7 +147,6 @@ static void tell_held(const struct wf_why_file *f, const struct wf_why_line *l, 
                       FILE *out)
 {
     uint64_t from = l->t_ps - wf_why_num(j, "waited_ps");
-    struct chain c = {.indent = MARGIN, .out = out};
     const struct wf_why_line *x = wf_why_stopped_at(f, l->at, WF_PRIOS, l->queue, from);
 
     for (const struct wf_why_line *y = f->lines; !x && y < l; y++)
@@ -257,7 +154,7 @@ static void tell_held(const struct wf_why_file *f, const struct wf_why_line *l, 
             !strcmp(y->at, l->at))
             x = y;
     if (x)
-        tell_pause(f, l->at, x->prio, x->t_ps > from ? x->t_ps : from, true, &c);
+        wf_why_tell_pause(f, l->at, x->prio, x->t_ps > from ? x->t_ps : from, true, MARGIN, out);
 }
 
 static void tell_dequeue(const struct wf_why_file *f, const struct wf_why_line *l, const json_t *j,
@@ -287,10 +184,35 @@ static void tell_arrival(const struct wf_why_file *f, const struct wf_why_line *
     fprintf(out, "arrived at %s%s\n", port_of(l->at), wf_why_num(j, "ecn") == 3 ? ", with CE" : "");
 }
 
+/* The storm of the same switch that a watchdog's drop belongs to: the last that began. */
+static void tell_storm(const struct wf_why_file *f, const struct wf_why_line *l, FILE *out)
+{
+    size_t node = strcspn(l->at, ":");
+    char t[32];
+
+    for (const struct wf_why_line *x = f->lines + f->n; x-- > f->lines;) {
+        json_t *j;
+        bool storm;
+
+        if (x->kind != WF_WHY_WATCHDOG || x->t_ps > l->t_ps || strncmp(x->at, l->at, node + 1))
+            continue;
+        j = wf_why_get(x);
+        storm = !strcmp(text_of(j, "verdict"), "storm");
+        if (storm) {
+            fprintf(out, "%*s", MARGIN, "");
+            fprintf(out, "%s: a storm of priority %u since %s, action %s\n", x->at, x->prio,
+                    wf_why_time(x->t_ps, t, sizeof(t)), text_of(j, "action"));
+        }
+        json_decref(j);
+        if (storm)
+            return;
+    }
+}
+
 static void tell_line(const struct wf_why_file *f, const struct wf_why_line *l, FILE *out)
 {
     json_t *j = wf_why_get(l);
-    char a[32];
+    char a[32], b[32];
 
     switch ((enum wf_why_kind)l->kind) {
     case WF_WHY_ARRIVAL:
@@ -306,14 +228,18 @@ static void tell_line(const struct wf_why_file *f, const struct wf_why_line *l, 
         begin(l, out);
         fprintf(out, "dropped at %s, %s: %s\n", port_of(l->at), text_of(j, "verdict"),
                 meaning_of(text_of(j, "verdict")));
+        if (!strncmp(text_of(j, "verdict"), "pfcwd_", 6))
+            tell_storm(f, l, out);
         break;
     case WF_WHY_MARK:
         tell_mark(l, j, out);
         break;
     case WF_WHY_TRIM:
         begin(l, out);
-        fprintf(out, "trimmed from %s bytes, for q%u with DSCP %u\n", number(j, "was_bytes", a),
-                l->queue, (unsigned)wf_why_num(j, "dscp"));
+        fprintf(out, "refused by %s.q%u, %s: trimmed from %s to %s bytes, for q%u with DSCP %u\n",
+                port_of(l->at), l->queue, text_of(j, "verdict"), number(j, "was_bytes", a),
+                number(j, "len", b), (unsigned)wf_why_num(j, "to_queue"),
+                (unsigned)wf_why_num(j, "to_dscp"));
         break;
     case WF_WHY_DEQUEUE:
         tell_dequeue(f, l, j, out);

@@ -129,17 +129,21 @@ void wf_why_write(const struct wf_fabric *f, const struct wf_why_rec *r, FILE *o
         break;
     case WF_WHY_TRIM:
         num(out, "was_bytes", r->trim.was_bytes);
-        num(out, "queue", r->trim.to_queue);
-        num(out, "dscp", r->trim.to_dscp);
+        num(out, "queue", r->queue);
+        num(out, "to_queue", r->trim.to_queue);
+        num(out, "to_dscp", r->trim.to_dscp);
+        fprintf(out, ", \"verdict\": \"%s\"", wf_reason_name((enum wf_reason)r->reason));
         break;
     case WF_WHY_ENQUEUE:
     case WF_WHY_DEQUEUE:
         queue(out, r);
         break;
     case WF_WHY_WATCHDOG:
+        num(out, "prio", r->prio);
         num(out, "queue", r->queue);
         num(out, "queue_bytes", r->watchdog.queue_bytes);
-        fprintf(out, ", \"verdict\": \"%s\"", r->watchdog.storm ? "storm" : "restored");
+        fprintf(out, ", \"action\": \"%s\", \"verdict\": \"%s\"", r->watchdog.action,
+                r->watchdog.storm ? "storm" : "restored");
         break;
     default:
         pause(out, node, r);

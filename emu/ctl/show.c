@@ -11,8 +11,9 @@
 #include "scen/discovery.h"
 #include "scen/match.h"
 
-const char *const wf_ctl_views[] = {"ports",      "flows", "drops", "edges",  "queues", "groups",
-                                    "priorities", "lldp",  "dcbx",  "faults", "links",  NULL};
+const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",     "edges", "queues",
+                                    "groups", "priorities", "watchdogs", "lldp",  "dcbx",
+                                    "faults", "links",      NULL};
 
 struct view {
     struct wf_fabric *f;
@@ -209,6 +210,7 @@ json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struc
                   {"queues", &wf_ctrs_queue, false},
                   {"groups", &wf_ctrs_pg, false},
                   {"priorities", &wf_ctrs_prio, false},
+                  {"watchdogs", &wf_ctrs_pfcwd, true},
                   {"faults", NULL, false},
                   {"links", NULL, false},
                   {"lldp", NULL, false},

@@ -51,6 +51,7 @@ struct wf_why_mark {
     uint64_t chance, of, draw;
     bool marked, at_enqueue, was_ce, dropped;
 };
+/* The queue that refused it, and why, are its queue and reason. */
 struct wf_why_trim {
     uint32_t was_bytes;
     uint8_t to_queue, to_dscp;
@@ -69,9 +70,9 @@ struct wf_why_pause {
     bool stopped;                /* XOFF: that queue was itself stopped by a pause */
 };
 struct wf_why_watchdog {
-    uint64_t queue_bytes;
-    uint32_t action;
-    bool storm; /* false: restored */
+    uint64_t queue_bytes; /* of the queue that the priority stops */
+    const char *action;   /* what is done */
+    bool storm;           /* false: it is over */
 };
 
 struct wf_why_rec {
@@ -84,7 +85,7 @@ struct wf_why_rec {
     uint8_t kind;   /* enum wf_why_kind */
     uint8_t opcode; /* of a BTH */
     uint8_t pg, queue, prio, ecn, dscp;
-    uint8_t reason; /* ADMIT, DROP: enum wf_reason */
+    uint8_t reason; /* ADMIT, DROP, TRIM: enum wf_reason */
     bool roce;
     union {
         struct wf_why_admit admit;

@@ -2,6 +2,7 @@
 #include "switch/trim.h"
 
 #include "base/digest.h"
+#include "switch/why.h"
 #include "wire/edit.h"
 
 static bool eligible(const struct wf_switch *sw, const struct wf_visit *v, enum wf_reason why)
@@ -67,7 +68,9 @@ static void redirect(const struct wf_switch *sw, const struct wf_visit *v)
 
 bool wf_trim(struct wf_switch *sw, struct wf_visit *v, enum wf_reason why)
 {
-    struct wf_queue *q = &v->out->q[v->pkt->queue];
+    uint32_t was_bytes = v->pkt->frame_len;
+    unsigned queue = v->pkt->queue;
+    struct wf_queue *q = &v->out->q[queue];
 
     if (!eligible(sw, v, why))
         return false;
@@ -78,6 +81,7 @@ bool wf_trim(struct wf_switch *sw, struct wf_visit *v, enum wf_reason why)
     redirect(sw, v);
     wf_pkt_edited(v->pkt);
     v->pkt->hash = wf_mix(v->pkt->hash, v->pkt->frame_len);
+    wf_switch_why_trim(v, was_bytes, queue, why);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "switch/watchdog.h"
 
 #include "base/assert.h"
+#include "switch/why.h"
 
 #define ROW(field) offsetof(struct wf_watchdog_cfg, field)
 
@@ -119,6 +120,7 @@ static void storm_begins(struct wf_watchdog *wd, unsigned prio)
     w->tx_mark = tx_frames(wd, prio);
     w->rx_mark = rx_frames(wd, prio);
     count_passed(wd, prio);
+    wf_switch_why_watchdog(wd->port, prio, queue_of(wd, prio), action_names[wd->cfg->action], true);
     if (wd->cfg->action == WF_WD_FORWARD)
         wf_pfc_ignore(wd->port, prio, true);
     if (wd->cfg->action != WF_WD_DROP)
@@ -139,6 +141,8 @@ static void storm_ends(struct wf_watchdog *wd, unsigned prio)
     w->storm = false;
     w->ctr[WF_PFCWD_RESTORED]++;
     w->ctr[WF_PFCWD_STORMED] = 0;
+    wf_switch_why_watchdog(wd->port, prio, queue_of(wd, prio), action_names[wd->cfg->action],
+                           false);
     if (wd->cfg->action == WF_WD_FORWARD)
         wf_pfc_ignore(wd->port, prio, false);
     update_drops(wd);

@@ -103,3 +103,29 @@ void wf_switch_why_mark_rec(struct wf_why *w, const struct wf_switch *sw, const 
     pkt->why.draw_ppm = draw->of ? (uint32_t)((double)draw->draw / (double)draw->of * 1e6) : 0;
     w->put(w, &rec);
 }
+
+void wf_switch_why_trim_rec(struct wf_why *w, const struct wf_visit *v, uint32_t was_bytes,
+                            unsigned queue, enum wf_reason why)
+{
+    struct wf_why_rec rec;
+
+    if (!wf_why_begin(w, &rec, WF_WHY_TRIM, v->out, v->pkt))
+        return;
+    rec.reason = (uint8_t)why;
+    rec.queue = (uint8_t)queue;
+    rec.trim = (struct wf_why_trim){was_bytes, v->pkt->queue, v->pkt->p.dscp};
+    w->put(w, &rec);
+}
+
+void wf_switch_why_watchdog_rec(struct wf_why *w, const struct wf_port *port, unsigned prio,
+                                unsigned queue, const char *action, bool storm)
+{
+    struct wf_why_rec rec;
+
+    if (!wf_why_begin(w, &rec, WF_WHY_WATCHDOG, port, NULL))
+        return;
+    rec.prio = (uint8_t)prio;
+    rec.queue = (uint8_t)queue;
+    rec.watchdog = (struct wf_why_watchdog){port->q[queue].ctr[WF_QUEUE_BYTES], action, storm};
+    w->put(w, &rec);
+}

@@ -21,7 +21,8 @@ static const char ports[] =
     "[{\"name\": \"Ethernet0\", \"kind\": \"switch\", \"up\": true, \"rate_bps\": 25000000000,"
     "  \"rx_frames\": 8, \"rx_bytes\": 6000000, \"tx_frames\": 10, \"tx_bytes\": 4500000},"
     " {\"name\": \"Ethernet4\", \"kind\": \"switch\", \"up\": false,"
-    "  \"rx_frames\": 4000, \"rx_bytes\": 614400, \"tx_frames\": 40, \"tx_bytes\": 24},"
+    "  \"rx_frames\": 4000, \"rx_bytes\": 614400, \"tx_frames\": 40, \"tx_bytes\": 24,"
+    "  \"trim_frames\": 100, \"trim_tx_frames\": 50, \"trim_drop_frames\": 50},"
     " {\"name\": \"h0:p0\", \"kind\": \"host\", \"up\": true, \"rate_bps\": 25000000000}]";
 static const char priorities[] =
     "[{\"name\": \"Ethernet0.prio0\", \"pfc_xoff_rx_frames\": 1000, \"pfc_refresh_rx_frames\": 150,"
@@ -30,7 +31,8 @@ static const char priorities[] =
     " {\"name\": \"h0:p0.prio3\", \"pfc_xoff_rx_frames\": \"9007199254740993\"}]";
 static const char queues[] =
     "[{\"name\": \"Ethernet0.q1\", \"tx_frames\": 1234567, \"tx_bytes\": 43, \"drop_frames\": 39,"
-    "  \"queue_max_bytes\": 2057328}]";
+    "  \"queue_max_bytes\": 2057328, \"trim_frames\": 20000, \"trim_tx_frames\": 15000,"
+    "  \"trim_drop_frames\": 5000}]";
 static const char groups[] =
     "[{\"name\": \"Ethernet0.pg3\", \"drop_frames\": 801, \"pg_max_bytes\": 1234567,"
     "  \"headroom_max_bytes\": 103}]";
@@ -38,18 +40,26 @@ static const char drops[] =
     "[{\"name\": \"Ethernet0\", \"reason\": \"fcs\", \"frames\": 6},"
     " {\"name\": \"Ethernet0\", \"reason\": \"malformed\", \"frames\": 4},"
     " {\"name\": \"Ethernet0\", \"reason\": \"mtu\", \"frames\": 100},"
+    " {\"name\": \"Ethernet0\", \"reason\": \"egress_full\", \"frames\": 70},"
     " {\"name\": \"Ethernet0\", \"reason\": \"link_loss\", \"frames\": 7},"
     " {\"name\": \"Ethernet4\", \"reason\": \"link_down\", \"frames\": 1000}]";
+
+static const char watchdogs[] =
+    "[{\"name\": \"Ethernet0.pfcwd3\", \"storm_active_events\": 1, \"storm_detected_events\": 1,"
+    "  \"storm_tx_ok_frames\": 100, \"storm_tx_drop_frames\": 300, \"storm_rx_ok_frames\": 100,"
+    "  \"storm_rx_drop_frames\": 300, \"storm_last_tx_drop_frames\": 200,"
+    "  \"storm_last_rx_drop_frames\": 200},"
+    " {\"name\": \"Ethernet0.pfcwd4\"},"
+    " {\"name\": \"Ethernet4.pfcwd3\", \"storm_detected_events\": 2, \"storm_restored_events\": 2,"
+    "  \"storm_tx_ok_frames\": 100, \"storm_tx_drop_frames\": 100, \"storm_rx_ok_frames\": 100,"
+    "  \"storm_rx_drop_frames\": 100}]";
 
 static json_t *rows(void *arg, const char *view, struct wf_err *err)
 {
     static const struct {
         const char *view, *rows;
-    } all[] = {{"ports", ports},
-               {"priorities", priorities},
-               {"queues", queues},
-               {"groups", groups},
-               {"drops", drops}};
+    } all[] = {{"ports", ports},   {"priorities", priorities}, {"queues", queues},
+               {"groups", groups}, {"drops", drops},           {"watchdogs", watchdogs}};
 
     ((struct wf_sonic_source *)arg)->time_ps = 3000000000; /* 3 ms */
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -143,9 +153,44 @@ static void interfaces(void **state)
           "---------  -------  -------  ------------  ---------  --------  --------  --------  "
           "-------  ------------  ---------  --------  --------  --------\n"
           "Ethernet0        U        8  2000.00 MB/s     64.00%        10       100       N/A  "
-          "     10  1500.00 MB/s     48.00%         0         0       N/A\n"
+          "     10  1500.00 MB/s     48.00%         0        39       N/A\n"
           "Ethernet4        D    4,000   204.80 MB/s        N/A         0         0       N/A  "
           "     40   8000.00 B/s        N/A         0     1,000       N/A\n");
+}
+
+static void storms(void **state)
+{
+    (void)state;
+    shows("pfcwd stats", NULL,
+          "      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP    "
+          "TX LAST OK/DROP    RX LAST OK/DROP\n"
+          "-----------  -----------  -------------------------  ------------  ------------  "
+          "-----------------  -----------------\n"
+          "Ethernet0:3      stormed                        1/0       100/300       100/300  "
+          "            0/200              0/200\n"
+          "Ethernet4:3  operational                        2/2       100/100       100/100  "
+          "              0/0                0/0\n");
+}
+
+static void trims(void **state)
+{
+    (void)state;
+    shows("interfaces counters trim", NULL,
+          "    IFACE    STATE    TRIM_PKTS    TRIM_TX_PKTS    TRIM_DRP_PKTS\n"
+          "---------  -------  -----------  --------------  ---------------\n"
+          "Ethernet0        U            0               0                0\n"
+          "Ethernet4        D          100              50               50\n");
+    shows("queue counters trim", "Ethernet0",
+          "     Port    TxQ    Trim/pkts    TrimSent/pkts    TrimDrop/pkts\n"
+          "---------  -----  -----------  ---------------  ---------------\n"
+          "Ethernet0    UC0            0                0                0\n"
+          "Ethernet0    UC1       20,000           15,000            5,000\n"
+          "Ethernet0    UC2            0                0                0\n"
+          "Ethernet0    UC3            0                0                0\n"
+          "Ethernet0    UC4            0                0                0\n"
+          "Ethernet0    UC5            0                0                0\n"
+          "Ethernet0    UC6            0                0                0\n"
+          "Ethernet0    UC7            0                0                0\n");
 }
 
 /* Hosts are shown when they are asked for, and what exceeds a double's digits is exact. */
@@ -174,6 +219,8 @@ int main(void)
         cmocka_unit_test(queues_of_a_port),
         cmocka_unit_test(watermarks_and_drops_of_groups),
         cmocka_unit_test(interfaces),
+        cmocka_unit_test(storms),
+        cmocka_unit_test(trims),
         cmocka_unit_test(only_what_is_asked_for),
     };
 

@@ -13,6 +13,7 @@ import unittest
 from collections import defaultdict
 
 WEFT = os.environ["WEFT"]
+SOURCE = os.environ["WEFT_SOURCE"]
 XOFF, XON, KMIN, KMAX, PMAX, BUFFER = 60000, 40000, 30000, 90000, 0.5, 2000000
 # Three hosts send to one, over two leaves: leaf 0 pauses h1 and the spine, the spine leaf 1.
 INCAST = (f"weft: 1\ntopology: {{leaves: 2, spines: 1, hosts_per_leaf: 2}}\nswitches: {{'*': {{buffer: "
@@ -241,6 +242,41 @@ class Why(unittest.TestCase):
         first = next(r for r in recs if r["what"] == "drop")
         self.assertIn("sent again", self.ask("qp", str(first["dqpn"]), "psn", str(first["psn"])))
         self.assertEqual(self.ask("drops", "h0:p0"), "nothing was dropped at h0:p0\n")
+
+    def acceptance(self, scenario):
+        path = os.path.join(self.dir, "acceptance.jsonl")
+        result = os.path.join(self.dir, "acceptance.json")
+        code, out, err = weft("run", "--quiet", "--no-capture", "--why", path, "--json", result,
+                              os.path.join(SOURCE, "scenarios/acceptance", scenario))
+        self.assertEqual(code, 0, out + err)
+        with open(path, encoding="ascii") as f:
+            recs = [json.loads(line) for line in f][1:]
+        with open(result, encoding="ascii") as f:
+            return recs, json.load(f)
+
+    def test_storms_are_recorded_as_they_are_counted(self):
+        recs, result = self.acceptance("pfcwd-drop.yaml")
+        storms = [r for r in recs if r["what"] == "watchdog"]
+        for w in result["pfc_watchdogs"]:
+            mine = [r["verdict"] for r in storms if f"{r['at']}.pfcwd{r['prio']}" == w["name"]]
+            self.assertEqual(mine.count("storm"), w["storm_detected_events"])
+            self.assertEqual(mine.count("restored"), w["storm_restored_events"])
+            drops = [r for r in recs if r["what"] == "drop" and r["verdict"].startswith("pfcwd_")]
+            self.assertEqual(len(drops), w["storm_tx_drop_frames"] + w["storm_rx_drop_frames"])
+        self.assertIn(f"{storms[0]['at']}: a storm of priority 3 since ",
+                      self.ask("drops", name="acceptance.jsonl"))
+
+    def test_trims_are_told(self):
+        recs, result = self.acceptance("trimming-symmetric.yaml")
+        trims = [r for r in recs if r["what"] == "trim"]
+        self.assertEqual(len(trims), sum(p.get("trim_frames", 0) for p in result["ports"]))
+        for i, r in enumerate(recs):
+            if r["what"] == "trim":  # what is left is admitted again, for the other queue
+                self.assertEqual((recs[i + 1]["what"], recs[i + 1]["queue"]), ("admit", r["to_queue"]))
+                self.assertLess(r["len"], r["was_bytes"])
+        out = self.ask("qp", str(trims[0]["dqpn"]), "psn", str(trims[0]["psn"]), name="acceptance.jsonl")
+        self.assertIn(f"egress_full: trimmed from {trims[0]['was_bytes']:,} to {trims[0]['len']:,} "
+                      f"bytes, for q{trims[0]['to_queue']} with DSCP {trims[0]['to_dscp']}", out)
 
     def test_a_frame_of_a_capture(self):
         cap = os.path.join(self.dir, "c.pcapng")
