@@ -27,6 +27,8 @@
     X(LINK_LOCAL, "link_local", "link-local address at a routed hop: never forwarded (RFC 4291 2.5.6, RFC 3927 7)") \
     X(NO_NEIGHBOUR, "no_neighbour", "destination address is of this subnet but no host has it") \
     X(UNKNOWN_UNICAST, "unknown_unicast", "destination MAC unknown and flooding has no other port") \
+    X(TUNNEL_CE, "tunnel_ce", "CE outside a tunnel, and the packet inside is not ECN-capable (RFC 6040 4.2)") \
+    X(TUNNEL_VNI, "tunnel_vni", "VXLAN of a network that the tunnel's end does not have") \
     X(FLOOD_LOSSLESS, "flood_lossless", "packet of a lossless group that would have been flooded (flood_lossless: drop)") \
     X(NO_HEADROOM, "lossless_drop", "lossless priority group out of headroom") \
     X(INGRESS_FULL, "ingress_full", "priority group over its limit") \

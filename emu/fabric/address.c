@@ -82,6 +82,18 @@ static void address_host(struct wf_host_cfg *c, uint32_t host, struct plan plan,
     }
 }
 
+/* A routed leaf is a subnet; l2 fabrics are one, and leaves that a tunnel joins the first's. */
+static uint32_t net_of(const struct wf_desc *d, uint32_t sw)
+{
+    uint32_t vni = d->switches[sw].cfg.vxlan.vni, first = 0;
+
+    if (d->switches[sw].cfg.forwarding == WF_FORWARD_L2)
+        return 0;
+    while (vni && d->switches[first].cfg.vxlan.vni != vni)
+        first++;
+    return vni ? first : sw;
+}
+
 /* The subnet of each host: the number of the switch on its first link, 0 when it has none. */
 static uint32_t *nets_of(const struct wf_desc *d, struct wf_arena *arena)
 {
@@ -96,7 +108,7 @@ static uint32_t *nets_of(const struct wf_desc *d, struct wf_arena *arena)
             if (!host.is_host || sw.is_host || known[host.index])
                 continue;
             known[host.index] = true;
-            net[host.index] = d->switches[sw.index].cfg.forwarding == WF_FORWARD_L2 ? 0 : sw.index;
+            net[host.index] = net_of(d, sw.index);
         }
     return net;
 }

@@ -16,6 +16,7 @@
 #include "fabric/pool.h"
 #include "fabric/timeline.h"
 #include "host/host.h"
+#include "switch/tunnel.h"
 
 enum { EVENTS_MORE = 1024 };
 
@@ -58,6 +59,26 @@ static void make_nodes(struct wf_fabric *f, const struct wf_fabric_opts *opts,
         f->nodes[i]->index = i;
         f->nodes[i]->net = &f->nets[lcore_of[i]];
         f->nodes[i]->entity = f->next_entity++;
+    }
+}
+
+/* The ends of tunnels, where there are any; a leaf that is one knows all of them. */
+static void make_tunnels(struct wf_fabric *f)
+{
+    const struct wf_desc *d = f->desc;
+    struct wf_tunnel_end *ends = NULL;
+
+    for (uint32_t i = 0; i < d->n_switches; i++) {
+        const struct wf_tunnel_cfg *c = &d->switches[i].cfg.vxlan;
+        uint8_t own[4] = {172, 31, (uint8_t)(i >> 8), (uint8_t)i};
+
+        if (!c->vni)
+            continue;
+        if (!ends)
+            ends = WF_ARENA_ARRAY(&f->arena, struct wf_tunnel_end, d->n_switches);
+        ends[i].vni = c->vni;
+        memcpy(ends[i].ip, c->ip.family == 4 ? c->ip.addr + 12 : own, 4);
+        ((struct wf_switch *)f->nodes[i])->ends = ends;
     }
 }
 
@@ -229,8 +250,10 @@ static int make_pools(struct wf_fabric *f, const struct wf_fabric_opts *opts, st
     unsigned hdr = wf_pool_hdr(f->desc, opts), full = wf_pool_full(f->desc, opts);
 
     snprintf(name, sizeof(name), "wf%u", atomic_fetch_add(&serial, 1));
+    f->nets[0].hdr_room = wf_pool_hdr_room(f->desc);
     if (!wf_net_pools(&f->nets[0], name, hdr, full)) {
         for (uint32_t i = 1; i < f->n_lcs; i++) {
+            f->nets[i].hdr_room = f->nets[0].hdr_room;
             f->nets[i].hdr_pool = f->nets[0].hdr_pool;
             f->nets[i].full_pool = f->nets[0].full_pool;
         }
@@ -322,6 +345,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
         rc = make_wheels(f, opts, err);
     if (!rc) {
         make_nodes(f, opts, part.lcore_of);
+        make_tunnels(f);
         sort_names(f);
         make_ports(f);
         make_links(f);

@@ -128,6 +128,14 @@ unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
     return n < 1u << 26 ? (unsigned)n : 1u << 26;
 }
 
+uint32_t wf_pool_hdr_room(const struct wf_desc *d)
+{
+    for (uint32_t i = 0; i < d->n_switches; i++)
+        if (d->switches[i].cfg.vxlan.vni)
+            return WF_HDR_ROOM_TUNNEL;
+    return WF_HDR_ROOM;
+}
+
 unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
     return opts->full_frames + FULL_FRAMES_MIN + wf_discovery_frames(d);
@@ -135,5 +143,8 @@ unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts
 
 uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
-    return wf_net_pools_bytes(wf_pool_hdr(d, opts), wf_pool_full(d, opts));
+    unsigned hdr = wf_pool_hdr(d, opts);
+
+    return wf_net_pools_bytes(hdr, wf_pool_full(d, opts)) +
+           (uint64_t)hdr * (wf_pool_hdr_room(d) - WF_HDR_ROOM);
 }

@@ -10,6 +10,8 @@
 
 /* Header packets: data of flows, and control frames. */
 unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts);
+/* Bytes of headers that each of them holds. */
+uint32_t wf_pool_hdr_room(const struct wf_desc *d);
 /* Whole frames. */
 unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts);
 /* The highest rate that each link is foreseen to have; the caller frees it. NULL: no memory. */

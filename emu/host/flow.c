@@ -85,6 +85,14 @@ static bool same_subnet(const struct wf_ip_prefix *a, const struct wf_ip_prefix 
     return true;
 }
 
+/* Leaves whose hosts a tunnel joins. */
+static bool one_network(const struct wf_node *a, const struct wf_node *b)
+{
+    uint32_t vni = ((const struct wf_switch *)a)->cfg.vxlan.vni;
+
+    return vni && b->ops == &wf_switch_ops && ((const struct wf_switch *)b)->cfg.vxlan.vni == vni;
+}
+
 /* Whom a frame to that host is addressed to: the host itself within a bridged network, else the
  * router. Two hosts of one prefix on different leaves meet through the router too: it is a proxy
  * for either. */
@@ -96,7 +104,10 @@ static const uint8_t *next_hop_mac(const struct wf_host *from, const struct wf_h
     if (sw->ops != &wf_switch_ops ||
         ((const struct wf_switch *)sw)->cfg.forwarding == WF_FORWARD_L2)
         return to->node.mac;
-    return sw == to->node.ports[0].peer->node && same_subnet(src, dst) ? to->node.mac : sw->mac;
+    return (sw == to->node.ports[0].peer->node || one_network(sw, to->node.ports[0].peer->node)) &&
+                   same_subnet(src, dst)
+               ? to->node.mac
+               : sw->mac;
 }
 
 /* Whose that address is, as the first router would find out for each packet. */

@@ -11,6 +11,7 @@
 #include "net/port.h"
 #include "wire/bth.h"
 #include "wire/icrc.h"
+#include "wire/vxlan.h"
 
 enum { PRIV = sizeof(struct wf_pkt) };
 
@@ -24,7 +25,8 @@ static struct rte_mempool *pool(const char *name, const char *kind, unsigned n, 
 
 int wf_net_pools(struct wf_net *net, const char *name, unsigned n_hdr, unsigned n_full)
 {
-    net->hdr_pool = pool(name, "hdr", n_hdr, WF_HDR_ROOM);
+    net->hdr_room = net->hdr_room ? net->hdr_room : WF_HDR_ROOM;
+    net->hdr_pool = pool(name, "hdr", n_hdr, net->hdr_room);
     net->full_pool = pool(name, "full", n_full, WF_FULL_ROOM);
     if (net->hdr_pool && net->full_pool)
         return 0;
@@ -215,21 +217,29 @@ struct wf_pkt *wf_pkt_replicate(struct wf_net *net, const struct wf_pkt *pkt)
 
 uint32_t wf_pkt_real_bytes(const struct wf_pkt *pkt, uint8_t *to, uint32_t cap)
 {
-    uint32_t len = pkt->frame_len - WF_FCS_LEN, have = wf_pkt_caplen(pkt), icrc;
+    uint32_t len = pkt->frame_len - WF_FCS_LEN, have = wf_pkt_caplen(pkt), icrc, off = 0;
+    const struct wf_parsed *p = &pkt->p;
+    struct wf_parsed inner;
     uint8_t tail[WF_ICRC_LEN];
 
     memcpy(to, wf_pkt_bytes(pkt), have < cap ? have : cap);
     if (have >= len || have >= cap)
         return len;
     memset(to + have, 0, (len < cap ? len : cap) - have);
-    if (pkt->payload == WF_PAYLOAD_REAL || !(pkt->p.flags & WF_P_BTH) || !pkt->p.icrc_off)
+    if (pkt->flags & WF_PKT_TUNNEL) {
+        off = WF_VXLAN_OUTER;
+        if (wf_parse(wf_pkt_bytes(pkt) + off, have - off, len - off, &inner))
+            return len;
+        p = &inner;
+    }
+    if (pkt->payload == WF_PAYLOAD_REAL || !(p->flags & WF_P_BTH) || !p->icrc_off)
         return len;
-    icrc = wf_icrc_of(wf_pkt_bytes(pkt), have, &pkt->p);
+    icrc = wf_icrc_of(wf_pkt_bytes(pkt) + off, have - off, p);
     if (pkt->flags & WF_PKT_BAD_ICRC)
         icrc ^= 1;
     wf_icrc_store(tail, icrc);
-    for (uint32_t i = 0; i < WF_ICRC_LEN && pkt->p.icrc_off + i < cap; i++)
-        to[pkt->p.icrc_off + i] = tail[i];
+    for (uint32_t i = 0; i < WF_ICRC_LEN && off + p->icrc_off + i < cap; i++)
+        to[off + p->icrc_off + i] = tail[i];
     return len;
 }
 

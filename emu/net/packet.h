@@ -27,9 +27,10 @@ enum {
     WF_FCS_LEN = 4,
     WF_WIRE_OVERHEAD = 20, /* preamble and SFD 8, inter-packet gap 12 */
     WF_WIRE_PREAMBLE = 8,
-    WF_FRAME_MIN = 64,   /* with FCS */
-    WF_HDR_ROOM = 128,   /* data room of a header segment */
-    WF_FULL_ROOM = 9728, /* of a full frame: L3 MTU 9,216 and its headers fit */
+    WF_FRAME_MIN = 64,        /* with FCS */
+    WF_HDR_ROOM = 128,        /* data room of a header segment */
+    WF_HDR_ROOM_TUNNEL = 192, /* where tunnels put more headers before them */
+    WF_FULL_ROOM = 9728,      /* of a full frame: L3 MTU 9,216 and its headers fit */
 };
 
 enum wf_payload {
@@ -50,6 +51,7 @@ enum wf_pkt_flag {
     WF_PKT_TRIM_HERE = 512, /* trimmed by the switch that it is at; and the queue that refused it */
     WF_PKT_TRIM_QUEUE = 7 << 10,
     WF_PKT_TRIM_SHIFT = 10,
+    WF_PKT_TUNNEL = 1 << 13, /* VXLAN of ours: a frame of ours is within */
 };
 
 /* While decisions are recorded (why.h): those of the switch that it is in, for captures. */
@@ -115,6 +117,7 @@ struct wf_net {
     struct rte_mempool *hdr_pool;  /* header segments */
     struct rte_mempool *full_pool; /* whole frames */
     uint64_t seed;
+    uint32_t hdr_room;   /* data room of header packets; 0 before wf_net_pools: WF_HDR_ROOM */
     bool out_of_buffers; /* a pool ran empty: an error of the run, never a drop */
     /* Header packets at hand, last in first out, so that the next one is in a near cache; only
      * lots of WF_PKT_BULK go to and from the pool that all lcores share. */

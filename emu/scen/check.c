@@ -235,6 +235,7 @@ void wf_scen_check(struct wf_scenario *s)
     wf_scen_check_pauses(s, leaf);
     wf_scen_check_lb(s, leaf);
     wf_scen_check_maps(s);
+    wf_scen_check_tunnels(s);
     check_queues(s);
     check_addresses(s);
     for (uint32_t i = 0; i < s->desc.n_hosts; i++) {

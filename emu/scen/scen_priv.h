@@ -90,6 +90,7 @@ void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg
                           const struct wf_pfc_cfg *peer, unsigned g, const char *port);
 void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
 void wf_scen_check_maps(struct wf_scenario *s);
+void wf_scen_check_tunnels(struct wf_scenario *s);
 void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf);
 /* check_discovery.c */
 void wf_scen_check_discovery(struct wf_scenario *s);

@@ -250,6 +250,7 @@ static const struct wf_key_sub subs[] = {
      "Pools that egress queues share."},
     {NULL, &wf_switch_port_keys, ROW(port), 0, NULL},
     {"trim", &wf_trim_keys, ROW(trim), 0, "Trimming of packets that queues refuse."},
+    {"vxlan", &wf_tunnel_keys, ROW(vxlan), 0, "Tunnels between leaves."},
     {"lb", &wf_lb_keys, ROW(lb), 0, "Load balancing over equal paths."},
 };
 

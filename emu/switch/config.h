@@ -14,6 +14,7 @@
 #include "switch/lb_config.h"
 #include "switch/trim_config.h"
 #include "switch/vlan.h"
+#include "switch/tunnel_config.h"
 
 enum wf_forwarding { WF_FORWARD_ROUTED, WF_FORWARD_L2 };
 enum wf_trust { WF_TRUST_DSCP, WF_TRUST_PCP };
@@ -108,6 +109,7 @@ struct wf_switch_cfg {
     int flood_lossless;  /* enum wf_flood_lossless */
     struct wf_lb_cfg lb;
     struct wf_trim_cfg trim;
+    struct wf_tunnel_cfg vxlan;
     struct wf_switch_port_cfg port; /* of all ports that have no other */
 };
 

@@ -12,6 +12,7 @@
 #include "switch/age.h"
 #include "switch/classify.h"
 #include "switch/lb.h"
+#include "switch/tunnel.h"
 #include "wire/edit.h"
 
 static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsigned port)
@@ -35,6 +36,11 @@ static inline int port_towards(struct wf_switch *sw, const struct wf_visit *v, u
     if (h.n <= 1)
         return h.n ? wf_hops_port(h, 0) : -1;
     return sw->lb ? wf_lb_pick(sw, v->in, v->pkt, dst_sw, h) : by_hash(sw, v->pkt->flow_hash, h);
+}
+
+int wf_switch_port_to(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
+{
+    return port_towards(sw, v, dst_sw);
 }
 
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
@@ -163,12 +169,10 @@ static enum wf_step forward_l2(struct wf_switch *sw, struct wf_visit *v)
 }
 
 /* Within a routed leaf: what is not for the gateway goes to the leaf's own hosts. */
-static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
+static enum wf_step to_own_hosts(struct wf_switch *sw, struct wf_visit *v)
 {
     const struct wf_host_addr *h;
 
-    if (graph_port(sw, v->in->index)->host < 0) /* between switches all is routed */
-        return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
     if (v->pkt->p.flags & WF_P_MULTICAST)
         return wf_switch_flood(sw, v, WF_FLOOD_HOSTS);
     h = wf_addr_by_mac(sw->addr, wf_pkt_bytes(v->pkt));
@@ -176,6 +180,13 @@ static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
         return sw->age ? out_or_flood(sw, v, wf_age_port(sw, h, wf_now(v->in)), WF_FLOOD_ALL)
                        : out_by(v, &sw->node.ports[h->port]);
     return h ? wf_switch_drop(v, WF_DROP_NOT_ROUTABLE) : wf_switch_flood(sw, v, WF_FLOOD_HOSTS);
+}
+
+static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
+{
+    if (graph_port(sw, v->in->index)->host < 0) /* between switches all is routed */
+        return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
+    return to_own_hosts(sw, v);
 }
 
 /* What the first router on its way finds out about a packet, and no other has to ask again: its
@@ -244,6 +255,29 @@ static enum wf_step deliver_if_known(struct wf_switch *sw, struct wf_visit *v, e
     return wf_switch_flood(sw, v, WF_FLOOD_ALL);
 }
 
+/* At a leaf that is an end of tunnels. */
+static enum wf_step forward_tunnel(struct wf_switch *sw, struct wf_visit *v)
+{
+    const uint8_t *dst = wf_pkt_bytes(v->pkt);
+
+    switch (wf_tunnel_forward(sw, v)) {
+    case WF_TUNNEL_DONE:
+        return WF_DONE;
+    case WF_TUNNEL_OUT:
+        return WF_NEXT;
+    case WF_TUNNEL_BRIDGE:
+        return to_own_hosts(sw, v);
+    case WF_TUNNEL_NOT:
+        break;
+    }
+    if (!memcmp(dst, sw->node.mac, 6))
+        return route(sw, v);
+    if (graph_port(sw, v->in->index)->host >= 0 &&
+        (v->pkt->p.flags & WF_P_MULTICAST || !wf_addr_by_mac(sw->addr, dst)))
+        wf_tunnel_flood(sw, v);
+    return bridge_in_leaf(sw, v);
+}
+
 enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v)
 {
     if (sw->age)
@@ -252,6 +286,8 @@ enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v)
         return forward_l2(sw, v);
     if (v->pkt->malformed)
         return wf_switch_drop(v, WF_DROP_MALFORMED);
+    if (sw->ends)
+        return forward_tunnel(sw, v);
     if (!memcmp(wf_pkt_bytes(v->pkt), sw->node.mac, 6))
         return sw->age ? deliver_if_known(sw, v, route(sw, v)) : route(sw, v);
     return bridge_in_leaf(sw, v);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "switch/switch.h"
+#include "switch/tunnel.h"
 #include "wire/arp.h"
 #include "wire/eth.h"
 #include "wire/nd.h"
@@ -29,7 +29,7 @@ static bool speaks_for(const struct wf_switch *sw, const struct wf_port *in,
     asker = &sw->addr->hosts[host];
     if (!memcmp(addr, len == 4 ? asker->gateway4 : asker->gateway6, len))
         return true;
-    return target && target->sw != sw->sw;
+    return target && target->sw != sw->sw && !(sw->ends && wf_tunnel_reaches(sw, target));
 }
 
 /* Our frame goes back out of the port that the request came by, in the request's own buffer; when

@@ -95,9 +95,10 @@ struct wf_switch {
     uint32_t sw;         /* index in the graph */
     const struct wf_graph *graph;
     const struct wf_addr_table *addr;
-    struct wf_lb *lb;           /* NULL: plain ECMP */
-    struct wf_age *age;         /* NULL: addresses are known for ever */
-    struct wf_pg (*pg)[WF_PGS]; /* [port][pg] */
+    struct wf_lb *lb;                 /* NULL: plain ECMP */
+    const struct wf_tunnel_end *ends; /* by switch; NULL: this one is no end of tunnels */
+    struct wf_age *age;               /* NULL: addresses are known for ever */
+    struct wf_pg (*pg)[WF_PGS];       /* [port][pg] */
     uint64_t used_bytes;
     bool trims;                    /* some queue does */
     uint32_t dropping_ports;       /* whose watchdog drops now */
@@ -152,6 +153,8 @@ void wf_switch_output(struct wf_switch *sw, struct wf_visit *v);
 /* The egress port towards a host for a flow hash; -1 when there is no way. */
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
                         uint32_t flow_hash);
+/* The egress port of this packet towards a switch; -1 when there is no way. */
+int wf_switch_port_to(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw);
 enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v);
 /* To whom: hosts of this switch, all of the fabric along its tree, whatever port is up. */
 enum wf_flood { WF_FLOOD_HOSTS, WF_FLOOD_TREE, WF_FLOOD_ALL };

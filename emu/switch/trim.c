@@ -12,7 +12,8 @@ static bool eligible(const struct wf_switch *sw, const struct wf_visit *v, enum 
     if (why != WF_DROP_EGRESS_FULL && why != WF_DROP_INGRESS_FULL && why != WF_DROP_BUFFER_FULL &&
         why != WF_DROP_POOL_FULL && why != WF_DROP_EGRESS_POOL)
         return false;
-    if (!(pkt->p.flags & WF_P_IP) || pkt->p.flags & WF_P_MULTICAST || pkt->malformed)
+    if (pkt->flags & WF_PKT_TUNNEL || !(pkt->p.flags & WF_P_IP) || pkt->p.flags & WF_P_MULTICAST ||
+        pkt->malformed)
         return false;
     return wf_switch_class(sw, v->out)->cfg->queue[pkt->queue].discard == WF_DISCARD_TRIM &&
            !sw->pg[v->in->index][pkt->pg].lossless;

@@ -33,6 +33,14 @@ bool wf_edit_set_ce(uint8_t *frame, struct wf_parsed *p)
     return true;
 }
 
+bool wf_edit_set_ecn(uint8_t *frame, struct wf_parsed *p, uint8_t ecn)
+{
+    if (!(p->flags & WF_P_IP))
+        return false;
+    set_tos(frame, p, (uint8_t)(p->dscp << 2 | (ecn & 3)));
+    return true;
+}
+
 bool wf_edit_set_dscp(uint8_t *frame, struct wf_parsed *p, uint8_t dscp)
 {
     if (!(p->flags & WF_P_IP))

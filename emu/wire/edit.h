@@ -26,6 +26,8 @@ bool wf_edit_set_ce(uint8_t *frame, struct wf_parsed *p);
 bool wf_edit_dec_ttl(uint8_t *frame, struct wf_parsed *p);
 /* False when there is no IP header. dscp 0..63. */
 bool wf_edit_set_dscp(uint8_t *frame, struct wf_parsed *p, uint8_t dscp);
+/* False when there is no IP header. ecn 0..3. */
+bool wf_edit_set_ecn(uint8_t *frame, struct wf_parsed *p, uint8_t ecn);
 /* Of the outer tag; false when there is none. pcp 0..7. */
 bool wf_edit_set_pcp(uint8_t *frame, struct wf_parsed *p, uint8_t pcp);
 /* Also the multicast, broadcast and reserved flags. */

@@ -330,11 +330,50 @@ static void fc_O4(void **state)
         }
 }
 
+/* UD to a group (224.1.1.1, 01-00-5E-01-01-01): every host of the domain gets it once, the sender
+ * does not get it back, and the destination QP is what it was: 0xffffff. The domain is a routed
+ * leaf, or the whole fabric with l2 forwarding. */
+static void fc_O3(void **state)
+{
+    static const uint8_t mac[6] = {0x01, 0x00, 0x5e, 0x01, 0x01, 0x01};
+
+    for (int l2 = 0; l2 < 2; l2++) {
+        uint8_t buf[WF_HDR_ROOM];
+        struct wf_fabric *f;
+        struct wf_roce h;
+        uint32_t len;
+
+        leaf_spine(2, 2, 3, l2 ? WF_FORWARD_L2 : WF_FORWARD_ROUTED);
+        f = wft_build(&desc);
+        h = roce(f, WF_ROCE_V2_IP4, 1);
+        memcpy(h.dst_mac, mac, 6);
+        memcpy(h.dst_ip + 12, "\xe0\x01\x01\x01", 4);
+        h.bth.opcode = WF_SERVICE_UD | WF_OP_SEND_ONLY;
+        h.bth.dqpn = 0xffffff;
+        h.ext.deth.qkey = 0x11111111;
+        h.ext.deth.sqpn = 0x42;
+        len = whole(&h, buf);
+        send(f, buf, len);
+        wft_run(f, WF_TIME_NEVER);
+        for (uint32_t i = 0; i < desc.n_hosts; i++) {
+            unsigned want = i && (l2 || i < 3);
+
+            assert_int_equal(wft_probe(f, i)->n_seen, want);
+            if (!want)
+                continue;
+            assert_memory_equal(wft_probe(f, i)->seen[0].bytes, buf, len);
+            assert_int_equal(wft_probe(f, i)->seen[0].p.dqpn, 0xffffff);
+        }
+        assert_int_equal(wf_fabric_switch(f, 0)->ports[0].ctr[WF_PORT_TX_FRAMES], 0);
+        end(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fc_E1), cmocka_unit_test(fc_E5), cmocka_unit_test(fc_E5_within_a_subnet),
-        cmocka_unit_test(fc_E6), cmocka_unit_test(fc_O4),
+        cmocka_unit_test(fc_E6), cmocka_unit_test(fc_O4), cmocka_unit_test(fc_O3),
     };
 
     wft_eal(96);
