@@ -2,12 +2,16 @@
 #include "eth/ets.h"
 
 enum { QUANTUM = 64 }; /* bytes a turn for each unit of weight */
+enum { ALL_QUEUES = (1 << WF_QUEUES) - 1 };
 
 /* What groups and shapers need to know; a port without them has none of it. */
 struct ets_port {
     struct wf_shaper max;
     bool grouped;
     uint8_t in_group[WF_ETS_GROUPS]; /* bit per queue */
+    uint8_t group_of[WF_QUEUES];
+    uint8_t saved;  /* bit per group that may have a deficit */
+    uint8_t strict; /* bit per queue */
     int32_t deficit[WF_ETS_GROUPS];
     uint32_t quantum[WF_ETS_GROUPS];
     uint32_t group_at, at[WF_ETS_GROUPS]; /* places */
@@ -31,6 +35,20 @@ static int32_t cost(const struct wf_queue *q)
     return q->by_frames ? 1 : (int32_t)wf_queue_head(q)->frame_len;
 }
 
+/* The next place behind `at`, round and round, of those in the mask, which is not empty. */
+static unsigned next_place(uint32_t mask, uint32_t at)
+{
+    uint32_t behind = mask & ~((2u << at) - 1);
+
+    return (unsigned)__builtin_ctz(behind ? behind : mask);
+}
+
+/* The highest of the mask's places, or -1. */
+static int highest(uint32_t mask)
+{
+    return mask ? 31 - __builtin_clz(mask) : -1;
+}
+
 /* One turn over the eligible queues: the place moves on when a deficit is used up. */
 static unsigned find(struct wf_port *port, uint32_t eligible, uint32_t *at)
 {
@@ -42,7 +60,7 @@ static unsigned find(struct wf_port *port, uint32_t eligible, uint32_t *at)
                 return *at;
             q->deficit += (int32_t)q->quantum;
         }
-        *at = (*at + 1) % WF_QUEUES;
+        *at = next_place(eligible, *at);
     }
 }
 
@@ -77,20 +95,18 @@ static int ets_pick(struct wf_port *port, uint64_t *when_ps)
 const struct wf_sched_ops wf_ets_ops = {.pick = ets_pick};
 
 /* Queues that may send now; of the others, in *when_ps, when the first may. */
-static uint32_t eligible_now(struct wf_port *port, const struct ets_port *e, uint64_t *when_ps)
+static uint32_t eligible_at(const struct wf_port *port, const struct ets_port *e, uint64_t now,
+                            uint64_t *when_ps)
 {
-    uint64_t now = wf_now(port), all = e->max.rate_bps ? wf_shaper_next_ps(&e->max) : 0;
+    uint64_t all = wf_shaper_next_ps(&e->max);
     uint32_t eligible = 0;
 
-    for (unsigned qi = 0; qi < WF_QUEUES; qi++) {
-        uint64_t t;
+    for (uint32_t left = port->occupied & ALL_QUEUES; left; left &= left - 1) {
+        unsigned qi = (unsigned)__builtin_ctz(left);
+        uint64_t t = eligible_ps(port, qi);
 
-        if (!(port->occupied & 1u << qi))
-            continue;
-        t = eligible_ps(port, qi);
         wf_max_u64(&t, all);
-        if (e->has_max & 1u << qi)
-            wf_max_u64(&t, wf_shaper_next_ps(&e->q_max[qi]));
+        wf_max_u64(&t, wf_shaper_next_ps(&e->q_max[qi]));
         if (t <= now)
             eligible |= 1u << qi;
         else if (t < *when_ps)
@@ -102,16 +118,10 @@ static uint32_t eligible_now(struct wf_port *port, const struct ets_port *e, uin
 /* The highest of these queues that is below its minimum rate, or -1. */
 static int below_min(const struct ets_port *e, uint32_t eligible, uint64_t now)
 {
-    for (int qi = WF_QUEUES - 1; qi >= 0; qi--)
-        if (e->has_min & eligible & 1u << qi && wf_shaper_next_ps(&e->q_min[qi]) <= now)
-            return qi;
-    return -1;
-}
+    uint32_t left = e->has_min & eligible;
 
-static int highest_strict(const struct wf_port *port, uint32_t eligible)
-{
-    for (int qi = WF_QUEUES - 1; qi >= 0; qi--)
-        if (eligible & 1u << qi && port->q[qi].strict)
+    for (int qi; (qi = highest(left)) >= 0; left &= ~(1u << qi))
+        if (wf_shaper_next_ps(&e->q_min[qi]) <= now)
             return qi;
     return -1;
 }
@@ -119,6 +129,10 @@ static int highest_strict(const struct wf_port *port, uint32_t eligible)
 /* Groups take turns by their deficits; each offers the queue whose turn it is within it. */
 static unsigned find_grouped(struct wf_port *port, struct ets_port *e, uint32_t eligible)
 {
+    uint32_t groups = 0;
+
+    for (uint32_t left = eligible; left; left &= left - 1)
+        groups |= 1u << e->group_of[__builtin_ctz(left)];
     for (;;) {
         uint32_t g = e->group_at, mine = eligible & e->in_group[g];
 
@@ -126,13 +140,14 @@ static unsigned find_grouped(struct wf_port *port, struct ets_port *e, uint32_t 
             unsigned qi = find(port, mine, &e->at[g]);
             int32_t len = (int32_t)wf_queue_head(&port->q[qi])->frame_len;
 
+            e->saved |= (uint8_t)(1u << g);
             if (e->deficit[g] >= len) {
                 e->deficit[g] -= len;
                 return qi;
             }
             e->deficit[g] += (int32_t)e->quantum[g];
         }
-        e->group_at = (g + 1) % WF_ETS_GROUPS;
+        e->group_at = next_place(groups, g);
     }
 }
 
@@ -143,14 +158,18 @@ static void empty_groups(const struct wf_port *port, struct ets_port *e, int sen
 
     if (sent >= 0 && port->q[sent].fifo.count == 1)
         left &= ~(1u << sent);
-    for (unsigned g = 0; g < WF_ETS_GROUPS; g++)
-        if (!(e->in_group[g] & left))
-            e->deficit[g] = 0;
+    for (uint32_t saved = e->saved; saved; saved &= saved - 1) {
+        unsigned g = (unsigned)__builtin_ctz(saved);
+
+        if (e->in_group[g] & left)
+            continue;
+        e->deficit[g] = 0;
+        e->saved &= (uint8_t) ~(1u << g);
+    }
 }
 
-static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible)
+static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible, uint64_t now)
 {
-    uint64_t now = wf_now(port);
     int qi = below_min(e, eligible, now);
 
     if (qi >= 0) {
@@ -158,7 +177,7 @@ static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible)
                        wf_queue_head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD);
         return qi;
     }
-    qi = highest_strict(port, eligible);
+    qi = highest(e->strict & eligible);
     if (qi >= 0)
         return qi;
     qi =
@@ -176,10 +195,10 @@ static int ets_pick_full(struct wf_port *port, uint64_t *when_ps)
 
     if (e->grouped)
         empty_groups(port, e, -1);
-    eligible = eligible_now(port, e, when_ps);
+    eligible = eligible_at(port, e, now, when_ps);
     if (!eligible)
         return -1;
-    qi = choose(port, e, eligible);
+    qi = choose(port, e, eligible, now);
     wire = wf_queue_head(&port->q[qi])->frame_len + WF_WIRE_OVERHEAD;
     if (e->max.rate_bps)
         wf_shaper_take(&e->max, now, wire);
@@ -209,6 +228,8 @@ static void attach_queue(struct ets_port *e, unsigned qi, const struct wf_ets_qu
 {
     if (!q->strict)
         e->in_group[q->group] |= (uint8_t)(1u << qi);
+    e->group_of[qi] = (uint8_t)q->group;
+    e->strict |= (uint8_t)(q->strict << qi);
     e->has_min |= (uint8_t)(!!q->min.rate_bps << qi);
     e->has_max |= (uint8_t)(!!q->max.rate_bps << qi);
     wf_shaper_init(&e->q_min[qi], &q->min);

@@ -22,38 +22,49 @@ struct wf_shaper_cfg {
 
 struct wf_shaper {
     uint64_t rate_bps;
+    uint64_t ps_per_bit; /* when that is a whole number, else 0 */
     uint64_t burst_bits;
-    uint64_t full_ps; /* when the bucket was full */
-    uint64_t bits;    /* taken since */
+    uint64_t full_ps;  /* when the bucket was full */
+    uint64_t bits;     /* taken since */
+    uint64_t next_ps;  /* the first picosecond at which it is not in debt */
+    uint64_t fills_ps; /* when it is full again */
 };
 
 static inline void wf_shaper_init(struct wf_shaper *s, const struct wf_shaper_cfg *cfg)
 {
     *s = (struct wf_shaper){.rate_bps = cfg->rate_bps, .burst_bits = cfg->burst_bytes * 8};
+    if (s->rate_bps && WF_PS_PER_S % s->rate_bps == 0)
+        s->ps_per_bit = WF_PS_PER_S / s->rate_bps;
 }
 
 /* Picoseconds that so many bits take, rounded up. */
 static inline uint64_t wf_shaper_span_ps(const struct wf_shaper *s, uint64_t bits)
 {
+    if (s->ps_per_bit)
+        return bits * s->ps_per_bit;
     return (uint64_t)(((unsigned __int128)bits * WF_PS_PER_S + s->rate_bps - 1) / s->rate_bps);
 }
 
 /* The first picosecond at which the bucket is not in debt. */
 static inline uint64_t wf_shaper_next_ps(const struct wf_shaper *s)
 {
-    return s->bits <= s->burst_bits ? s->full_ps
-                                    : s->full_ps + wf_shaper_span_ps(s, s->bits - s->burst_bits);
+    return s->next_ps;
 }
 
 /* A frame of so many bytes on the wire begins now. */
 static inline void wf_shaper_take(struct wf_shaper *s, uint64_t now_ps, uint64_t wire_bytes)
 {
     /* full since before: in the very picosecond in which it fills, what was rounded still counts */
-    if (now_ps > s->full_ps + wf_shaper_span_ps(s, s->bits)) {
+    if (now_ps > s->fills_ps) {
         s->full_ps = now_ps;
         s->bits = 0;
     }
     s->bits += wire_bytes * 8;
+    s->fills_ps = s->full_ps + wf_shaper_span_ps(s, s->bits);
+    s->next_ps = !s->burst_bits ? s->fills_ps
+                 : s->bits <= s->burst_bits
+                     ? s->full_ps
+                     : s->full_ps + wf_shaper_span_ps(s, s->bits - s->burst_bits);
 }
 
 #endif

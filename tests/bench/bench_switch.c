@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cap/why_log.h"
 #include "fabric/run.h"
 #include "scen/scenario.h"
+#include "scen/why.h"
 
 #include "setup.h"
 
@@ -35,9 +37,24 @@ static void load(struct subject *s, const char *path)
         s->want += s->scen.desc.flows[i].cfg.size_bytes;
 }
 
+/* What the scenario says of weft why; NULL: nothing. */
+static struct wf_why_log *record(struct subject *s, struct wf_fabric *f)
+{
+    struct wf_why_log_conf conf = {.f = f};
+    struct wf_why_log *log = NULL;
+    struct wf_err err;
+
+    if (s->scen.why && wf_scenario_why(&s->scen, &f->arena, &conf, &log, &err)) {
+        fprintf(stderr, "bench_switch: %s: %s\n", s->path, err.msg);
+        exit(3);
+    }
+    return log;
+}
+
 static void one_run(struct subject *s)
 {
     struct wf_fabric_opts opts = {0};
+    struct wf_why_log *log;
     struct wf_fabric *f;
     struct wf_err err;
     struct wf_run r;
@@ -47,6 +64,7 @@ static void one_run(struct subject *s)
         fprintf(stderr, "bench_switch: %s: %s\n", s->path, err.msg);
         exit(3);
     }
+    log = record(s, f);
     ns = wfb_cpu_ns();
     if (wf_run_loop(&r) != WF_RUN_DONE)
         exit(4);
@@ -61,6 +79,7 @@ static void one_run(struct subject *s)
         s->best_ns = ns;
     s->hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
     wf_run_fini(&r);
+    wf_why_log_free(log);
     wf_fabric_free(f);
 }
 
