@@ -357,6 +357,7 @@ void wf_report_text(struct wf_report *r, FILE *out)
         drops(r, out);
         wf_fabric_hints(r->f, out);
         pauses(r, out);
+        wf_report_storms(r->f, out);
         wf_discovery_text(r->f, out);
     }
     expectations(r, out);

@@ -48,6 +48,8 @@ void wf_report_end(struct wf_report *r);
  * that never hit. Not: broken, or interrupted. */
 bool wf_report_failed(const struct wf_report *r);
 void wf_report_text(struct wf_report *r, FILE *out);
+/* The part of it that is about PFC watchdogs; nothing when they saw nothing. */
+void wf_report_storms(struct wf_fabric *f, FILE *out);
 /* A new object; the caller owns the reference. */
 json_t *wf_report_json(struct wf_report *r);
 /* The names of flows that were stopped and pass no root: at most max; how many there are. */

@@ -491,6 +491,43 @@ def draw_timeline(w):
     return [{"at": time_of(at), **step} for at, step in sorted(steps, key=lambda s: s[0])]
 
 
+def draw_storms(w, case):
+    """Hosts that pause whom they like; nothing is lost by that."""
+    d = w.d
+    strange = "flow_control" in case["hosts"].get("*", {}) and not w.pause
+    for _ in range(0 if strange or d.below(3) else d.between(1, 3)):
+        step = {"at": time_of(d.below(w.span_ps)), "do": "pause" if w.pause else "pfc",
+                "where": f"{d.pick(w.hosts)}:p0", "quanta": d.pick([0] + 3 * [d.log(1, 2000)])}
+        if not w.pause:
+            step["priorities"] = sorted({d.below(8), d.below(8), d.pick(w.classes) // 8})
+        if d.below(4):
+            step["period"] = time_of(d.log(1000, w.span_ps // 4 + 2000))
+            step["limit"] = d.log(1, 100)
+        case["timeline"].append(step)
+
+
+def draw_watchdog(w, case):
+    """Where nothing may be lost it only watches."""
+    d = w.d
+    if not d.one_in(3):
+        return
+    poll = d.log(w.span_ps // 50, w.span_ps)
+    case["switches"]["*"]["watchdog"] = {
+        "action": "alert" if w.lossless else d.pick(["drop", "forward", "alert"]),
+        "poll": time_of(poll), "detect": time_of(poll * d.between(1, 4)),
+        "restore": time_of(poll * d.between(1, 4))}
+    strange = "flow_control" in case["hosts"].get("*", {})
+    if strange or d.one_in(4):
+        return
+    # pauses that meet each other for some polls: by which rate, says the link
+    period = poll // d.between(1, 4) + 1
+    case["timeline"].append({
+        "at": time_of(d.below(w.span_ps)), "do": "pfc", "where": f"{d.pick(w.hosts)}:p0",
+        "priorities": sorted({d.pick(w.classes) // 8, d.below(8)}),
+        "quanta": max(min(period * w.rate // (256 * 10**12), 65535), 1),
+        "period": time_of(period), "limit": d.between(4, 60)})
+
+
 def l3_max(path_mtu):
     """Longest packet of such a path MTU: IPv6, UDP, BTH, RETH, immediate, ICRC."""
     return path_mtu + 40 + 8 + 12 + 16 + 4 + 4
@@ -513,6 +550,8 @@ def draw(seed):
     case["hosts"] = draw_hosts(w, host_map)
     case["workload"] = [draw_flow(w, i) for i in range(d.between(1, 5))]
     case["timeline"] = draw_timeline(w)
+    draw_storms(w, case)
+    draw_watchdog(w, case)
     return {k: v for k, v in case.items() if v or v == 0}
 
 

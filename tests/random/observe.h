@@ -160,7 +160,7 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
 void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt *pkt);
 /* Priorities of the peer that the groups of this port want stopped. */
-uint8_t ob_switch_wants(const struct ob_port *p);
+uint8_t ob_switch_wants(struct ob_port *p);
 
 /* observe_buffer.c */
 void ob_buffer_begin(struct ob_port *p);

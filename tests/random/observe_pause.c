@@ -119,7 +119,8 @@ uint64_t ob_pause_free_ps(const struct ob_port *p, unsigned queue, uint64_t t)
             const struct ob_hold *h = &p->hold[prio];
             unsigned stops = p->sw ? p->cfg->pfc_priority_to_queue[prio] : prio;
 
-            if (stops != queue || t < h->from_ps || t >= h->until_ps)
+            if (stops != queue || t < h->from_ps || t >= h->until_ps ||
+                wf_pfc_of(p->port)->ignored >> prio & 1) /* a watchdog's word */
                 continue;
             t = h->until_ps;
             again = true;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "switch/watchdog.h"
 #include "wire/edit.h"
 
 static uint8_t traffic_class_byte(const struct wf_pkt *pkt)
@@ -41,7 +42,7 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why)
 {
     if (fr->admitted) {
-        if (why != WF_DROP_LINK_DOWN)
+        if (why != WF_DROP_LINK_DOWN && why != WF_DROP_PFCWD_FLUSH)
             ob_fail(p->ob, "late_drop", "%s drops what it had admitted: %s", p->port->name,
                     wf_reason_name(why));
         ob_buffer_left(fr);
@@ -131,14 +132,30 @@ void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt 
     if (pkt->queue != fr->queue || pkt->pg != fr->pg)
         ob_fail(p->ob, "classified", "%s sends from queue %u, group %u; expected %u, %u",
                 p->port->name, pkt->queue, pkt->pg, fr->queue, fr->pg);
+    if (p->port->index != fr->out)
+        ob_fail(p->ob, "booked", "%s sends what was booked for port %u", p->port->name, fr->out);
     remarked(p, fr, pkt);
+    ob_buffer_left(fr);
     departure(p, fr);
     marks(p, fr, pkt);
 }
 
-uint8_t ob_switch_wants(const struct ob_port *p)
+/* Whether a storm makes the port drop this group now: that is the watchdog's word. */
+static bool storm_drops(const struct ob_port *p, unsigned g)
+{
+    const struct wf_switch *sw = (const struct wf_switch *)p->port->node;
+
+    return sw->watchdog && sw->watchdog[p->port->index] &&
+           sw->watchdog[p->port->index]->drop_groups >> g & 1;
+}
+
+uint8_t ob_switch_wants(struct ob_port *p)
 {
     uint8_t wants = 0;
+
+    for (unsigned g = 0; g < WF_PGS; g++) /* what it drops it asks no pause for */
+        if (p->group[g].xoff && storm_drops(p, g))
+            p->group[g].xoff = false;
 
     for (unsigned g = 0; g < WF_PGS; g++)
         if (p->group[g].xoff)
