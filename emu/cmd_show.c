@@ -30,6 +30,7 @@ static const char usage[] =
     "  drops       dropped frames by port and reason\n"
     "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
     "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
+    "  watermarks  of groups, queues and pools: since they were cleared, and ever\n"
     "  watchdogs   PFC watchdogs: storms, and what passed or was dropped during them\n"
     "  faults, links\n"
     "  lldp        neighbours of switch ports, with lldp: on\n"
@@ -39,9 +40,10 @@ static const char usage[] =
     "  pfc counters\n"
     "  pfcwd stats\n"
     "  priority-group drop counters\n"
-    "  priority-group watermark shared | headroom\n"
+    "  priority-group watermark | persistent-watermark shared | headroom\n"
     "  queue counters [trim]\n"
-    "  queue watermark unicast\n"
+    "  queue watermark | persistent-watermark unicast\n"
+    "  buffer_pool, headroom-pool watermark | persistent-watermark\n"
     "\n"
     "  -i NAME        the instance, when several run\n"
     "  --of RESULT    a finished run, - for standard input; it has no status, hosts, faults, "
@@ -215,6 +217,8 @@ static int take_view(struct options *o, int n, char **words, struct wf_err *err)
         {"interface counters", "interfaces counters"},
         {"interface counters trim", "interfaces counters trim"},
         {"priority-group watermark", "priority-group watermark shared"},
+        {"priority-group persistent-watermark", "priority-group persistent-watermark shared"},
+        {"queue persistent-watermark", "queue persistent-watermark unicast"},
         {"priority-group drop", "priority-group drop counters"},
         {"queue watermark", "queue watermark unicast"},
     };

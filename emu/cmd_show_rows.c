@@ -89,6 +89,16 @@ static const struct view views[] = {
       {"pfc_xoff_tx_frames", "xoff tx"},
       {"pfc_xon_tx_frames", "xon tx"},
       {"pausing_ps", "kept peer paused"}}},
+    {"watermarks",
+     {{"name", "object"},
+      {"user_shared_max_bytes", "shared"},
+      {"user_headroom_max_bytes", "headroom"},
+      {"user_queue_max_bytes", "queue"},
+      {"user_pool_max_bytes", "pool"},
+      {"shared_max_bytes", "shared ever"},
+      {"headroom_max_bytes", "headroom ever"},
+      {"queue_max_bytes", "queue ever"},
+      {"pool_max_bytes", "pool ever"}}},
     {"watchdogs",
      {{"name", "watchdog"},
       {"storm_active_events", "storm now"},
@@ -269,12 +279,63 @@ static json_t *drop_row(const json_t *r)
     return row;
 }
 
+/* A finished run has the persistent watermarks; nobody has cleared the user's since. */
+static void add_watermarks(json_t *rows, const json_t *list, const char *from, const char *key)
+{
+    json_t *r;
+    size_t i;
+
+    json_array_foreach (list, i, r) {
+        const json_t *v = json_object_get(r, from);
+        json_t *row = json_pack("{s:O}", "name", json_object_get(r, "name"));
+        char user[64];
+
+        snprintf(user, sizeof(user), "user_%s", key);
+        if (v) {
+            json_object_set(row, user, (json_t *)v);
+            json_object_set(row, key, (json_t *)v);
+            json_array_append(rows, row);
+        }
+        json_decref(row);
+    }
+}
+
+static json_t *watermarks_of(const json_t *result)
+{
+    static const char *const from[][3] = {
+        {"priority_groups", "shared_max_bytes", "shared_max_bytes"},
+        {"priority_groups", "headroom_max_bytes", "headroom_max_bytes"},
+        {"pools", "pool_max_bytes", "pool_max_bytes"},
+        {"pools", "headroom_max_bytes", "headroom_max_bytes"},
+        {"queues", "queue_max_bytes", "queue_max_bytes"},
+        {"egress_queues", "shared_max_bytes", "queue_max_bytes"}};
+    json_t *rows = json_array(), *index = json_object(), *all = json_array(), *r;
+    const char *name;
+    size_t i;
+
+    for (i = 0; i < sizeof(from) / sizeof(from[0]); i++)
+        add_watermarks(rows, json_object_get(result, from[i][0]), from[i][1], from[i][2]);
+    json_array_foreach (rows, i, r) { /* one row an object; the later one holds */
+        name = json_string_value(json_object_get(r, "name"));
+        if (json_object_get(index, name))
+            json_object_update(json_object_get(index, name), r);
+        else
+            json_object_set(index, name, r);
+    }
+    json_object_foreach (index, name, r)
+        json_array_append(all, r);
+    json_decref(index);
+    json_decref(rows);
+    return all;
+}
+
 json_t *wf_show_of_result(const json_t *result, const char *what, const char *at,
                           struct wf_err *err)
 {
-    const char *names[sizeof(lists) / sizeof(lists[0])];
-    const json_t *all = NULL;
-    bool known = false;
+    const char *names[sizeof(lists) / sizeof(lists[0]) + 1];
+    json_t *made = !strcmp(what, "watermarks") ? watermarks_of(result) : NULL;
+    const json_t *all = made;
+    bool known = made;
     json_t *rows, *r;
     size_t i;
 
@@ -285,6 +346,7 @@ json_t *wf_show_of_result(const json_t *result, const char *what, const char *at
             known = all || !strcmp(what, "lldp") || !strcmp(what, "dcbx"); /* there when on */
         }
     }
+    names[i++] = "watermarks";
     if (!known) {
         wf_ctl_not_one_of("view of a finished run", what, names, i, err);
         return NULL;
@@ -303,5 +365,6 @@ json_t *wf_show_of_result(const json_t *result, const char *what, const char *at
         json_decref(rows);
         rows = NULL;
     }
+    json_decref(made);
     return rows;
 }

@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"lab", "up|down|status", "guests with real RDMA stacks on a live fabric", wf_cmd_lab},
     {"exec", "HOST... -- CMD", "run commands on the hosts of a lab", wf_cmd_exec},
     {"show", "WHAT", "look into a live fabric, or at a result", wf_cmd_show},
+    {"clear", "WHAT", "begin watermarks of a live fabric anew", wf_cmd_clear},
     {"inject", "WHAT", "break something in a live fabric", wf_cmd_inject},
     {"run", "SCENARIO", "run a scenario and say what it has shown", wf_cmd_run},
     {"check", "SCENARIO...", "say what is wrong with scenario files, explain their values",

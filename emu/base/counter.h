@@ -67,7 +67,8 @@
     X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "") \
     X(TRIM_FRAMES, C, "trim_frames", "frames that it refused and that were trimmed", "SAI_QUEUE_STAT_TRIM_PACKETS", "", "") \
     X(TRIM_TX_FRAMES, C, "trim_tx_frames", "those sent, from another queue", "SAI_QUEUE_STAT_TX_TRIM_PACKETS", "", "") \
-    X(TRIM_DROP_FRAMES, C, "trim_drop_frames", "those dropped after all", "SAI_QUEUE_STAT_DROPPED_TRIM_PACKETS", "", "")
+    X(TRIM_DROP_FRAMES, C, "trim_drop_frames", "those dropped after all", "SAI_QUEUE_STAT_DROPPED_TRIM_PACKETS", "", "") \
+    X(DROP_BYTES, C, "drop_bytes", "bytes of the frames dropped at it", "SAI_QUEUE_STAT_DROPPED_BYTES", "", "")
 
 #define WF_CTRS_PG(X) \
     X(BYTES, G, "pg_bytes", "bytes of this ingress priority group held now", "SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", "", "") \

@@ -257,6 +257,18 @@ static void op_pfc(const struct wf_ctl_call *c)
     wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
 }
 
+static void op_clear(const struct wf_ctl_call *c)
+{
+    const struct wf_ctl_fabric *x = c->arg;
+    const char *what = text(c, "what"), *at = text(c, "at");
+    struct wf_err err;
+
+    if ((at && wf_match_check(at, &err)) || wf_ctl_clear(x->f, what ? what : "", at, &err))
+        wf_ctl_error(c->client, c->id, "%s", err.msg);
+    else
+        wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
+}
+
 static void op_stop(const struct wf_ctl_call *c)
 {
     const struct wf_ctl_fabric *x = c->arg;
@@ -269,7 +281,7 @@ static void op_stop(const struct wf_ctl_call *c)
 
 static const struct wf_ctl_cmd commands[] = {
     {"status", op_status}, {"show", op_show}, {"hosts", op_hosts}, {"inject", op_inject},
-    {"link", op_link},     {"pfc", op_pfc},   {"stop", op_stop},
+    {"link", op_link},     {"pfc", op_pfc},   {"clear", op_clear}, {"stop", op_stop},
 };
 
 const struct wf_ctl_group wf_ctl_fabric_group = {

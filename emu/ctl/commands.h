@@ -8,6 +8,8 @@
  *   inject action, at, class?, every?, count?     drop | ce | corrupt at a port's egress
  *   link   at, up                  by its name or by a port at either end
  *   pfc    at, priorities, quanta  an XOFF (XON: 0) out of a port
+ *   clear  what, at?               user watermarks, in sonic-clear's words, of switches that fit;
+ *                                  no result has them, so this alone is not recorded
  *   stop                           the run ends
  */
 #ifndef WEFT_CTL_COMMANDS_H
@@ -30,5 +32,12 @@ extern const char *const wf_ctl_views[];
 /* show.c: the rows of a view, only those whose name fits the pattern (NULL: all). NULL and *err:
  * there is no such view, or no object that fits. */
 json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struct wf_err *err);
+
+/* watermarks.c: rows of what has held anything. */
+json_t *wf_ctl_watermarks(struct wf_fabric *f, const char *at);
+/* What can be cleared, NULL-terminated. */
+extern const char *const wf_ctl_clears[];
+/* Between turns. 0, or -errno and *err. */
+int wf_ctl_clear(struct wf_fabric *f, const char *what, const char *at, struct wf_err *err);
 
 #endif

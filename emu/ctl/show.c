@@ -11,9 +11,9 @@
 #include "scen/discovery.h"
 #include "scen/match.h"
 
-const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",     "edges", "queues",
-                                    "groups", "priorities", "watchdogs", "lldp",  "dcbx",
-                                    "faults", "links",      NULL};
+const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",      "edges",     "queues",
+                                    "groups", "priorities", "watermarks", "watchdogs", "lldp",
+                                    "dcbx",   "faults",     "links",      NULL};
 
 struct view {
     struct wf_fabric *f;
@@ -154,6 +154,8 @@ static void add_other(struct view *v, const char *what)
         add_faults(v);
     else if (!strcmp(what, "links"))
         add_links(v);
+    else if (!strcmp(what, "watermarks"))
+        more = wf_ctl_watermarks(v->f, v->at);
     else
         more =
             !strcmp(what, "lldp") ? wf_discovery_lldp(v->f, v->at) : wf_discovery_dcbx(v->f, v->at);
@@ -177,7 +179,11 @@ enum { NAMES_MAX = 4096 };
 static bool exists(const struct view *v, const char *what, const struct wf_ctr_table *table,
                    struct wf_err *err)
 {
-    struct wf_ctr_walk w = wf_fabric_ctrs(v->f, wf_ctr_table_bit(table ? table : &wf_ctrs_port));
+    unsigned tables = !strcmp(what, "watermarks")
+                          ? wf_ctr_table_bit(&wf_ctrs_pg) | wf_ctr_table_bit(&wf_ctrs_queue) |
+                                wf_ctr_table_bit(&wf_ctrs_pool)
+                          : wf_ctr_table_bit(table ? table : &wf_ctrs_port);
+    struct wf_ctr_walk w = wf_fabric_ctrs(v->f, tables);
     json_t *names = json_array();
     char name[WF_CTR_NAME_MAX];
     bool any = false;
@@ -210,6 +216,7 @@ json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struc
                   {"queues", &wf_ctrs_queue, false},
                   {"groups", &wf_ctrs_pg, false},
                   {"priorities", &wf_ctrs_prio, false},
+                  {"watermarks", NULL, false},
                   {"watchdogs", &wf_ctrs_pfcwd, true},
                   {"faults", NULL, false},
                   {"links", NULL, false},

@@ -43,21 +43,42 @@ static const struct matrix matrices[] = {
      "Ingress shared pool occupancy per PG:",
      "Port",
      "PG",
-     "groups",
+     "watermarks",
      "pg",
-     {"pg_max_bytes"}},
+     {"user_shared_max_bytes"}},
     {"priority-group watermark headroom",
      "Ingress headroom per PG:",
      "Port",
      "PG",
-     "groups",
+     "watermarks",
      "pg",
-     {"headroom_max_bytes"}},
+     {"user_headroom_max_bytes"}},
     {"queue watermark unicast",
      "Egress shared pool occupancy per unicast queue:",
      "Port",
      "UC",
-     "queues",
+     "watermarks",
+     "q",
+     {"user_queue_max_bytes"}},
+    {"priority-group persistent-watermark shared",
+     "Ingress shared pool occupancy per PG:",
+     "Port",
+     "PG",
+     "watermarks",
+     "pg",
+     {"shared_max_bytes"}},
+    {"priority-group persistent-watermark headroom",
+     "Ingress headroom per PG:",
+     "Port",
+     "PG",
+     "watermarks",
+     "pg",
+     {"headroom_max_bytes"}},
+    {"queue persistent-watermark unicast",
+     "Egress shared pool occupancy per unicast queue:",
+     "Port",
+     "UC",
+     "watermarks",
      "q",
      {"queue_max_bytes"}},
 };
@@ -69,9 +90,16 @@ const char *const wf_sonic_views[] = {"interfaces counters",
                                       "priority-group drop counters",
                                       "priority-group watermark shared",
                                       "priority-group watermark headroom",
+                                      "priority-group persistent-watermark shared",
+                                      "priority-group persistent-watermark headroom",
                                       "queue counters",
                                       "queue counters trim",
                                       "queue watermark unicast",
+                                      "queue persistent-watermark unicast",
+                                      "buffer_pool watermark",
+                                      "buffer_pool persistent-watermark",
+                                      "headroom-pool watermark",
+                                      "headroom-pool persistent-watermark",
                                       NULL};
 
 uint64_t wf_sonic_number(const json_t *row, const char *key)
@@ -181,8 +209,8 @@ static int matrix_tables(const char *view, struct wf_sonic_source *src, const js
     return 0;
 }
 
-static int make(const char *view, struct wf_sonic_source *src, const json_t *ports, json_t *tables,
-                struct wf_err *err)
+static int make(const char *view, struct wf_sonic_source *src, const char *at, const json_t *ports,
+                json_t *tables, struct wf_err *err)
 {
     if (!strcmp(view, "queue counters"))
         return wf_sonic_queues(src, ports, false, tables, err);
@@ -192,6 +220,8 @@ static int make(const char *view, struct wf_sonic_source *src, const json_t *por
         return wf_sonic_interfaces(src, ports, tables, err);
     if (!strcmp(view, "interfaces counters trim"))
         return wf_sonic_interface_trims(ports, tables);
+    if (strstr(view, "pool "))
+        return wf_sonic_pools(view, src, at, tables, err);
     if (!strcmp(view, "pfcwd stats"))
         return wf_sonic_watchdogs(src, ports, tables, err);
     return matrix_tables(view, src, ports, tables, err);
@@ -200,13 +230,14 @@ static int make(const char *view, struct wf_sonic_source *src, const json_t *por
 json_t *wf_sonic_tables(const char *view, struct wf_sonic_source *src, const char *at,
                         struct wf_err *err)
 {
-    json_t *ports = ports_of(src, at, err), *tables;
+    /* pools are the switch's, and named after it */
+    json_t *ports = strstr(view, "pool ") ? json_array() : ports_of(src, at, err), *tables;
     int rc;
 
     if (!ports)
         return NULL;
     tables = json_array();
-    rc = make(view, src, ports, tables, err);
+    rc = make(view, src, at, ports, tables, err);
     json_decref(ports);
     if (!rc)
         return tables;

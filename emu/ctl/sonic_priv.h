@@ -20,6 +20,8 @@ int wf_sonic_queues(struct wf_sonic_source *src, const json_t *ports, bool trim,
                     struct wf_err *err);
 int wf_sonic_watchdogs(struct wf_sonic_source *src, const json_t *ports, json_t *tables,
                        struct wf_err *err);
+int wf_sonic_pools(const char *view, struct wf_sonic_source *src, const char *at, json_t *tables,
+                   struct wf_err *err);
 int wf_sonic_interfaces(struct wf_sonic_source *src, const json_t *ports, json_t *tables,
                         struct wf_err *err);
 int wf_sonic_interface_trims(const json_t *ports, json_t *tables);

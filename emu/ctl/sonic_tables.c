@@ -7,6 +7,7 @@
 #include "ctl/names.h"
 #include "ctl/server.h"
 #include "ctl/sonic_priv.h"
+#include "scen/match.h"
 
 static json_t *words(const char *const *names)
 {
@@ -235,5 +236,41 @@ int wf_sonic_interfaces(struct wf_sonic_source *src, const json_t *ports, json_t
     json_decref(queues);
     json_decref(drops);
     json_array_append_new(tables, wf_sonic_table("", words(columns), rows));
+    return 0;
+}
+
+/* "leaf0.ipool0" of the ingress, "leaf0.epool0" of the egress. */
+static bool is_pool(const char *name, bool headroom)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && (!strncmp(dot, ".ipool", 6) || (!headroom && !strncmp(dot, ".epool", 6)));
+}
+
+int wf_sonic_pools(const char *view, struct wf_sonic_source *src, const char *at, json_t *tables,
+                   struct wf_err *err)
+{
+    static const char *const columns[] = {"Pool", "Bytes", NULL};
+    bool headroom = !strncmp(view, "headroom", 8), persistent = strstr(view, "persistent") != NULL;
+    const char *key = headroom ? "user_headroom_max_bytes" : "user_pool_max_bytes";
+    json_t *all = src->rows(src->arg, "watermarks", err), *rows, *r;
+    size_t i;
+
+    if (!all)
+        return -EIO;
+    rows = json_array();
+    json_array_foreach (all, i, r) {
+        const char *name = wf_sonic_name(r);
+
+        if (!is_pool(name, headroom) || (at && !wf_match(at, name)))
+            continue;
+        json_array_append_new(
+            rows, json_pack("{s:s, s:o}", "Pool", name, "Bytes",
+                            wf_ctl_u64(wf_sonic_number(r, key + (persistent ? 5 : 0)))));
+    }
+    json_decref(all);
+    json_array_append_new(tables, wf_sonic_table(headroom ? "Headroom pool maximum occupancy:"
+                                                          : "Shared pool maximum occupancy:",
+                                                 words(columns), rows));
     return 0;
 }

@@ -5,8 +5,8 @@
 #include "fabric/fabric.h"
 #include "switch/watchdog.h"
 
-/* What hangs on a port, in this order; groups on a switch's ports only, then its queues where egress
- * accounts for them, and its watchdog. */
+/* What hangs on a port, in this order; groups on a switch's ports only, then its queues where
+ * egress accounts for them, and its watchdog. */
 enum {
     PORT,
     DROPS,

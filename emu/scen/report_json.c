@@ -218,6 +218,8 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "priorities", holders(r, &wf_ctrs_prio, false));
     json_object_set_new(j, "queues", holders(r, &wf_ctrs_queue, false));
     json_object_set_new(j, "priority_groups", holders(r, &wf_ctrs_pg, false));
+    json_object_set_new(j, "egress_queues", holders(r, &wf_ctrs_egress, false));
+    json_object_set_new(j, "pools", holders(r, &wf_ctrs_pool, false));
     json_object_set_new(j, "pfc_watchdogs", holders(r, &wf_ctrs_pfcwd, false));
     json_object_set_new(j, "drops", drops(r));
     json_object_set_new(j, "pauses", pauses(r));

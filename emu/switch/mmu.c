@@ -187,6 +187,7 @@ static __attribute__((noinline)) enum wf_step refuse(struct wf_switch *sw, struc
 
     pg->ctr[WF_PG_DROP_FRAMES]++;
     v->out->q[v->pkt->queue].ctr[WF_QUEUE_DROP_FRAMES] += egress;
+    v->out->q[v->pkt->queue].ctr[WF_QUEUE_DROP_BYTES] += egress ? v->pkt->frame_len : 0;
     sw->node.net->ctr[WF_FABRIC_LOSSLESS_DROPS] +=
         pg->lossless && why != WF_DROP_PEER_IGNORED_PAUSE;
     /* the peer is stopped though the frame is lost; XON needs a release to come */

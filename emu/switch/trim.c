@@ -77,6 +77,7 @@ bool wf_trim(struct wf_switch *sw, struct wf_visit *v, enum wf_reason why)
         return false;
     q->ctr[WF_QUEUE_TRIM_FRAMES]++;
     q->ctr[WF_QUEUE_DROP_FRAMES]++;
+    q->ctr[WF_QUEUE_DROP_BYTES] += was_bytes;
     v->out->ctr[WF_PORT_TRIM_FRAMES]++;
     cut(&sw->cfg.trim, v->pkt);
     redirect(sw, v);

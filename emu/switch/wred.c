@@ -99,6 +99,7 @@ enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v)
         !decide(sw, v->out, pkt))
         return WF_NEXT;
     v->out->q[pkt->queue].ctr[WF_QUEUE_DROP_FRAMES]++;
+    v->out->q[pkt->queue].ctr[WF_QUEUE_DROP_BYTES] += pkt->frame_len;
     return wf_switch_drop(v, WF_DROP_WRED);
 }
 

@@ -30,12 +30,20 @@ static const char priorities[] =
     " {\"name\": \"Ethernet4.prio7\", \"pfc_xon_rx_frames\": 407, \"pfc_refresh_tx_frames\": 417},"
     " {\"name\": \"h0:p0.prio3\", \"pfc_xoff_rx_frames\": \"9007199254740993\"}]";
 static const char queues[] =
-    "[{\"name\": \"Ethernet0.q1\", \"tx_frames\": 1234567, \"tx_bytes\": 43, \"drop_frames\": 39,"
+    "[{\"name\": \"Ethernet0.q1\", \"tx_frames\": 1234567, \"tx_bytes\": 43, \"drop_frames\": 39, "
+    "\"drop_bytes\": 4321,"
     "  \"queue_max_bytes\": 2057328, \"trim_frames\": 20000, \"trim_tx_frames\": 15000,"
     "  \"trim_drop_frames\": 5000}]";
-static const char groups[] =
-    "[{\"name\": \"Ethernet0.pg3\", \"drop_frames\": 801, \"pg_max_bytes\": 1234567,"
-    "  \"headroom_max_bytes\": 103}]";
+static const char groups[] = "[{\"name\": \"Ethernet0.pg3\", \"drop_frames\": 801}]";
+static const char watermarks[] =
+    "[{\"name\": \"Ethernet0.pg3\", \"user_shared_max_bytes\": 1234567, \"shared_max_bytes\": "
+    "2345678,"
+    "  \"user_headroom_max_bytes\": 103, \"headroom_max_bytes\": 104},"
+    " {\"name\": \"Ethernet0.q1\", \"user_queue_max_bytes\": 2057328, \"queue_max_bytes\": "
+    "3000000},"
+    " {\"name\": \"switch.ipool0\", \"user_pool_max_bytes\": 2000, \"pool_max_bytes\": 3000,"
+    "  \"user_headroom_max_bytes\": 432, \"headroom_max_bytes\": 863},"
+    " {\"name\": \"switch.epool1\", \"user_pool_max_bytes\": 3000, \"pool_max_bytes\": 4000}]";
 static const char drops[] =
     "[{\"name\": \"Ethernet0\", \"reason\": \"fcs\", \"frames\": 6},"
     " {\"name\": \"Ethernet0\", \"reason\": \"malformed\", \"frames\": 4},"
@@ -58,8 +66,9 @@ static json_t *rows(void *arg, const char *view, struct wf_err *err)
 {
     static const struct {
         const char *view, *rows;
-    } all[] = {{"ports", ports},   {"priorities", priorities}, {"queues", queues},
-               {"groups", groups}, {"drops", drops},           {"watchdogs", watchdogs}};
+    } all[] = {{"ports", ports},          {"priorities", priorities}, {"queues", queues},
+               {"groups", groups},        {"drops", drops},           {"watchdogs", watchdogs},
+               {"watermarks", watermarks}};
 
     ((struct wf_sonic_source *)arg)->time_ps = 3000000000; /* 3 ms */
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -108,7 +117,7 @@ static void queues_of_a_port(void **state)
           "     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes\n"
           "---------  -----  --------------  ---------------  -----------  ------------\n"
           "Ethernet0    UC0               0                0            0             0\n"
-          "Ethernet0    UC1       1,234,567               43           39             0\n"
+          "Ethernet0    UC1       1,234,567               43           39         4,321\n"
           "Ethernet0    UC2               0                0            0             0\n"
           "Ethernet0    UC3               0                0            0             0\n"
           "Ethernet0    UC4               0                0            0             0\n"
@@ -156,6 +165,32 @@ static void interfaces(void **state)
           "     10  1500.00 MB/s     48.00%         0        39       N/A\n"
           "Ethernet4        D    4,000   204.80 MB/s        N/A         0         0       N/A  "
           "     40   8000.00 B/s        N/A         0     1,000       N/A\n");
+}
+
+static void pools_and_what_is_persistent(void **state)
+{
+    (void)state;
+    shows("buffer_pool watermark", NULL,
+          "Shared pool maximum occupancy:\n"
+          "         Pool    Bytes\n"
+          "-------------  -------\n"
+          "switch.ipool0     2000\n"
+          "switch.epool1     3000\n");
+    shows("headroom-pool persistent-watermark", "switch.*",
+          "Headroom pool maximum occupancy:\n"
+          "         Pool    Bytes\n"
+          "-------------  -------\n"
+          "switch.ipool0      863\n");
+    shows("priority-group persistent-watermark shared", "Ethernet0",
+          "Ingress shared pool occupancy per PG:\n"
+          "     Port    PG0    PG1    PG2      PG3    PG4    PG5    PG6    PG7\n"
+          "---------  -----  -----  -----  -------  -----  -----  -----  -----\n"
+          "Ethernet0      0      0      0  2345678      0      0      0      0\n");
+    shows("queue persistent-watermark unicast", "Ethernet0",
+          "Egress shared pool occupancy per unicast queue:\n"
+          "     Port    UC0      UC1    UC2    UC3    UC4    UC5    UC6    UC7\n"
+          "---------  -----  -------  -----  -----  -----  -----  -----  -----\n"
+          "Ethernet0      0  3000000      0      0      0      0      0      0\n");
 }
 
 static void storms(void **state)
@@ -219,6 +254,7 @@ int main(void)
         cmocka_unit_test(queues_of_a_port),
         cmocka_unit_test(watermarks_and_drops_of_groups),
         cmocka_unit_test(interfaces),
+        cmocka_unit_test(pools_and_what_is_persistent),
         cmocka_unit_test(storms),
         cmocka_unit_test(trims),
         cmocka_unit_test(only_what_is_asked_for),

@@ -25,10 +25,13 @@ INCAST = ("weft: 1\ntopology: {leaves: 1, spines: 0, hosts_per_leaf: 5}\n"
           "switches: {'*': {pg: {3: {lossless: true, xoff: 20kB}}}}\n")
 SONIC = ["interfaces counters", "interfaces counters trim", "pfc counters", "pfcwd stats",
          "priority-group drop counters", "priority-group watermark shared",
-         "priority-group watermark headroom", "queue counters", "queue counters trim",
-         "queue watermark unicast"]
-OWN = ["ports", "flows", "drops", "edges", "queues", "groups", "priorities", "watchdogs",
-       "lldp", "dcbx"]
+         "priority-group watermark headroom", "priority-group persistent-watermark shared",
+         "priority-group persistent-watermark headroom", "queue counters", "queue counters trim",
+         "queue watermark unicast", "queue persistent-watermark unicast", "buffer_pool watermark",
+         "buffer_pool persistent-watermark", "headroom-pool watermark",
+         "headroom-pool persistent-watermark"]
+OWN = ["ports", "flows", "drops", "edges", "queues", "groups", "priorities", "watermarks",
+       "watchdogs", "lldp", "dcbx"]
 
 
 def weft(*args, text=None):
@@ -75,6 +78,10 @@ class Show(unittest.TestCase):
         rows = self.sonic("queue counters", "--at", "leaf0:p0")[0]["rows"]
         self.assertEqual(rows[3]["Counter/bytes"], q["leaf0:p0.q3"]["tx_bytes"])
         self.assertGreater(rows[3]["Counter/bytes"], 1600000)
+        pools = {x["name"]: x for x in self.summary["pools"]}
+        self.assertEqual(self.sonic("headroom-pool watermark")[0]["rows"],
+                         [{"Pool": "leaf0.ipool0",
+                           "Bytes": pools["leaf0.ipool0"]["headroom_max_bytes"]}])
         wm = self.sonic("queue watermark", "--at", "leaf0:p0")[0]["rows"]
         self.assertEqual(wm[0]["UC3"], q["leaf0:p0.q3"]["queue_max_bytes"])
         ports = {x["name"]: x for x in self.summary["ports"]}
@@ -138,6 +145,31 @@ class Show(unittest.TestCase):
         self.refused("'roc' is no class of frames; expected one of roce_data, roce_ack, roce, any",
                      "inject", "drop", "--class", "roc")
 
+    def live(self, name, view):
+        code, out, err = weft("show", *view.split(), "-i", name, "--json")
+        self.assertEqual(code, 0, err)
+        return json.loads(out)["tables"][0]["rows"]
+
+    def clears(self, name):
+        """The run is over and its buffers are empty: what is cleared is 0, and all else stays."""
+        views = ["priority-group watermark shared", "priority-group watermark headroom",
+                 "queue watermark unicast", "buffer_pool watermark", "headroom-pool watermark"]
+        before = {v: self.live(name, v) for v in SONIC if "watermark" in v}
+        for i, view in enumerate(views):
+            self.assertTrue(any(x for r in before[view] for x in r.values() if isinstance(x, int)))
+            self.assertEqual(weft("clear", *view.split(), "-i", name, "--at", "leaf*"), (0, "", ""))
+            for v, rows in before.items():
+                now = self.live(name, v)
+                if v in views[:i + 1]:
+                    self.assertFalse(any(x for r in now for x in r.values() if isinstance(x, int)), v)
+                else:
+                    self.assertEqual(now, rows, v)
+        self.refused("'priority-group watermark' is no thing to clear; expected one of "
+                     + ", ".join(views), "clear", "priority-group", "watermark", "-i", name)
+        self.refused("is a result of the run", "clear", "queue", "persistent-watermark", "unicast")
+        self.refused("none of the switches fits 'spine*'; there is leaf0", "clear", *views[0].split(),
+                     "-i", name, "--at", "spine*")
+
     def test_a_live_run_shows_the_same_views(self):
         name = f"show{os.getpid()}"
         text = INCAST + "duration: 60s\n"
@@ -163,6 +195,7 @@ class Show(unittest.TestCase):
                 _, live, _ = weft("show", view, "-i", name, "--json")
                 if jsonschema:
                     jsonschema.validate(json.loads(live), schema("weft.show.1"))
+            self.clears(name)
             for what in ("pfc counters", "queues", "hosts"):
                 code, out, err = weft("show", *what.split(), "-i", name, "--at", "zz")
                 self.assertEqual((code, out), (2, ""), err)
