@@ -8,15 +8,11 @@ enum { FEW = 24, RUN = 12 };
 static void insertion_sort(struct wf_entry *a, size_t sorted, size_t n)
 {
     for (size_t i = sorted; i < n; i++) {
-        struct wf_entry e;
+        struct wf_entry e = a[i];
         size_t at = i;
 
-        if (!wf_entry_before(&a[i], &a[i - 1])) /* most are scheduled in order */
-            continue;
-        e = a[i];
-        do
+        for (; at > 0 && wf_entry_before(&e, &a[at - 1]); at--)
             a[at] = a[at - 1];
-        while (--at > 0 && wf_entry_before(&e, &a[at - 1]));
         a[at] = e;
     }
 }
@@ -26,7 +22,7 @@ static size_t run_length(const struct wf_entry *a, size_t n)
 {
     size_t len = 1;
 
-    while (len < n && !wf_entry_before(&a[len], &a[len - 1]))
+    while (len < n && (a[len].order > a[len - 1].order || !wf_entry_before(&a[len], &a[len - 1])))
         len++;
     return len;
 }
@@ -83,8 +79,12 @@ void wf_entry_sort(struct wf_entry *a, struct wf_entry *spare, size_t n)
 {
     struct wf_entry *from = a, *to = spare;
 
+    size_t sorted = run_length(a, n);
+
+    if (sorted == n)
+        return;
     if (n <= FEW) {
-        insertion_sort(a, 1, n);
+        insertion_sort(a, sorted, n);
         return;
     }
     for (size_t runs = make_runs(a, n); runs > 1;) {

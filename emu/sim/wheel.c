@@ -55,6 +55,7 @@ static inline struct wf_entry *chunk_get(struct wf_wheel *w, struct wf_entry *ol
 {
     struct wf_wheel_chunk *c = w->free;
 
+    WF_ASSERT(wf_wheel_count(w) <= w->reserved);
     if (c)
         w->free = (struct wf_wheel_chunk *)c->older;
     else
@@ -87,13 +88,14 @@ static inline void push_fine(struct wf_wheel *w, struct wf_event *ev)
     uint64_t order = wf_entry_order(ev->t_ps, ev->key);
     unsigned slot = (ev->t_ps >> WF_WHEEL_GRAIN_BITS) & WF_SLOT_MASK;
     struct wf_wheel_slot *s = &w->levels[0].slots[slot];
-    bool stray = false;
 
-    if (!s->sorted)
+    if (!s->sorted) {
         slot_mark(&w->levels[0], slot);
-    else
-        stray = order <= s->sorted[-1].order;
-    list_push(w, stray ? &s->strays : &s->sorted, order, ev);
+    } else if (order <= s->sorted[-1].order) {
+        list_push(w, &s->strays, order, ev);
+        return;
+    }
+    list_push(w, &s->sorted, order, ev);
 }
 
 void wf_slot_push(struct wf_wheel *w, unsigned level, unsigned slot, struct wf_event *ev)
@@ -173,7 +175,7 @@ static __attribute__((noinline)) void insert_elsewhere(struct wf_wheel *w, struc
     uint64_t ahead;
     unsigned level;
 
-    WF_ASSERT(ev->t_ps >> WF_WHEEL_GRAIN_BITS >= w->base);
+    WF_ASSERT(wf_wheel_count(w) <= w->reserved && ev->t_ps >> WF_WHEEL_GRAIN_BITS >= w->base);
     level = wf_level_of(w, ev->t_ps, &ahead);
     if (level) {
         insert_coarse(w, level, ev);
@@ -187,7 +189,6 @@ static __attribute__((noinline)) void insert_elsewhere(struct wf_wheel *w, struc
 
 void wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev)
 {
-    WF_ASSERT(wf_wheel_count(w) < w->reserved);
     w->elsewhere++;
     if (ev->t_ps - w->next_ps < WF_WHEEL_REACH_PS)
         push_fine(w, ev);

@@ -110,26 +110,39 @@ static void gather(struct wf_wheel *w)
     wf_slot_clear(w, 0, w->base & WF_SLOT_MASK);
 }
 
-/* The next slot is likely to be gathered soon, the one behind it after that. */
-static void prefetch_next(const struct wf_wheel *w)
+static inline __attribute__((always_inline)) void prefetch_list(const struct wf_entry *end)
+{
+    for (unsigned chunks = 0; end && chunks < 8; end = wf_chunk_of(end)->older, chunks++)
+        for (const struct wf_entry *e = wf_chunk_of(end)->e; e < end; e++)
+            __builtin_prefetch(e->ev);
+}
+
+/* The next slot is likely to be gathered soon, the one behind it after that. Inlined, or gcc finds
+ * that it does nothing. */
+static inline __attribute__((always_inline)) void prefetch_next(const struct wf_wheel *w)
 {
     const struct wf_wheel_level *l = &w->levels[0];
     int found = wf_level_find(l, (w->base + 1) & WF_SLOT_MASK);
-    const struct wf_entry *end;
-    unsigned chunks = 0;
 
     if (found < 0)
         return;
-    for (end = l->slots[found].sorted; end && chunks++ < 8; end = wf_chunk_of(end)->older)
-        for (const struct wf_entry *e = wf_chunk_of(end)->e; e < end; e++)
-            __builtin_prefetch(e->ev);
-    end = l->slots[found].strays;
-    if (end)
-        for (const struct wf_entry *e = wf_chunk_of(end)->e; e < end; e++)
-            __builtin_prefetch(e->ev);
+    prefetch_list(l->slots[found].sorted);
+    prefetch_list(l->slots[found].strays);
     found = wf_level_find(l, ((unsigned)found + 1) & WF_SLOT_MASK);
     if (found >= 0)
         __builtin_prefetch(l->slots[found].sorted - 1);
+}
+
+/* Of the slot itself, as far as its run will not do it ahead. */
+static void prefetch_first(const struct wf_wheel *w)
+{
+    const struct wf_entry *end = w->due + WF_WHEEL_AHEAD;
+
+    if (!w->prefetch)
+        return;
+    end = end < w->due_end ? end : w->due_end;
+    for (const struct wf_entry *e = w->due; e < end; e++)
+        w->prefetch(e->ev);
 }
 
 /* Move base to the next slot that is not empty, if it starts before the limit. */
@@ -147,8 +160,7 @@ static bool advance(struct wf_wheel *w, uint64_t limit_ps)
         cascade(w);
     gather(w);
     prefetch_next(w);
-    for (unsigned i = 0; w->prefetch && i < WF_WHEEL_AHEAD && w->due + i < w->due_end; i++)
-        w->prefetch(w->due[i].ev);
+    prefetch_first(w);
     return true;
 }
 

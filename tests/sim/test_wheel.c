@@ -389,25 +389,28 @@ static void cancel_behind(struct wf_lcore *lc, struct wf_event *ev)
  * what is left: by itself, watched over by a budget, and up to a limit inside a slot. */
 static void the_rest_runs_when_a_slot_is_cancelled(void **state)
 {
+    uint64_t from = 100 * GRAIN_PS;
+
     for (uint64_t gap = 1; gap < 1ull << 50; gap *= 3)
-        for (uint64_t budget = 0; budget < 3; budget++) {
+        for (uint64_t budget = 0; budget < 6; budget++) {
             struct wf_lcore *lc = aligned_alloc(64, (sizeof(*lc) + 63) / 64 * 64);
             struct wf_event ev[8] = {0};
 
             wf_lcore_init(lc, false, 1, WF_TIME_NEVER);
             assert_int_equal(wf_wheel_reserve(&lc->wheel, 8), 0);
             for (unsigned i = 0; i < 8; i++)
-                wf_lcore_schedule(lc, &ev[i], 1000 + i * gap, wf_event_key(16, WF_EV_TIMER, i),
+                wf_lcore_schedule(lc, &ev[i], from + i * gap, wf_event_key(16, WF_EV_TIMER, i),
                                   i % 4 ? fn_a : cancel_behind);
-            for (uint64_t to = 1000; to < 1001 + 7 * gap && lc->events < 2;) {
-                uint64_t reached = wf_lcore_run(lc, to + gap + 1, budget);
+            for (uint64_t to = from; to < from + 1 + 7 * gap && lc->events < 2;) {
+                uint64_t limit = budget % 2 ? to + gap + 1 : WF_TIME_NEVER;
+                uint64_t reached = wf_lcore_run(lc, limit, budget / 2);
 
                 assert_true(reached > lc->last_event_ps);
                 assert_true(wf_wheel_next_ps(&lc->wheel) >= reached);
                 to = reached;
             }
             assert_int_equal(lc->events, 2);
-            assert_int_equal(lc->last_event_ps, 1000 + 4 * gap);
+            assert_int_equal(lc->last_event_ps, from + 4 * gap);
             assert_int_equal(wf_wheel_count(&lc->wheel), 0);
             assert_int_equal(wf_wheel_next_ps(&lc->wheel), WF_TIME_NEVER);
             wf_wheel_fini(&lc->wheel);
