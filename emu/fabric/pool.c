@@ -26,12 +26,17 @@ uint64_t *wf_pool_rates(const struct wf_desc *d)
     return rate;
 }
 
-/* Whether XON comes so soon after XOFF that each arrival can bring both. */
-static bool xon_is_close(const struct wf_switch_port_cfg *port)
+/* Whether XON may come so soon after XOFF that each arrival can bring both: it is said where, or
+ * the threshold moves with what others hold. */
+static bool xon_is_close(const struct wf_switch_cfg *sw, const struct wf_switch_port_cfg *port)
 {
-    for (unsigned g = 0; g < WF_PGS; g++)
-        if (port->pg[g].lossless && port->pg[g].xon_bytes != WF_KEY_AUTO)
+    for (unsigned g = 0; g < WF_PGS; g++) {
+        const struct wf_pg_cfg *pg = &port->pg[g];
+
+        if (pg->lossless && (pg->xon_bytes != WF_KEY_AUTO || pg->xon_offset_bytes != WF_KEY_AUTO ||
+                             sw->ingress_pool[pg->pool].mode == WF_POOL_DYNAMIC))
             return true;
+    }
     return false;
 }
 
@@ -52,7 +57,7 @@ static struct wire wire_of(const struct wf_desc *d, uint32_t i, uint64_t rate_ma
         if (ends[e].is_host)
             continue;
         w.refreshes += wf_pfc_refreshes(&wf_desc_port_cfg(d, i, e)->pfc, &link);
-        w.xon_is_close |= xon_is_close(wf_desc_port_cfg(d, i, e));
+        w.xon_is_close |= xon_is_close(&d->switches[ends[e].index].cfg, wf_desc_port_cfg(d, i, e));
         w.frames += (uint64_t)((unsigned __int128)link.cfg.delay_ps * rate_max / WF_PS_PER_S /
                                WF_PFC_WIRE_BITS) +
                     2;
