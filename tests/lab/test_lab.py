@@ -456,12 +456,12 @@ TESTS = [wrong_use, two_guests, recorded, slow_spine, loss, four_in_one_guest, n
          xoff_from_a_namespace, interrupted, killed]
 
 
-def main():
+def main(tests):
     if not shutil.which('qemu-system-x86_64'):
         print('skipped: no qemu-system-x86_64 (package qemu-system-x86)')
         return 77
     failed = 0
-    chosen = [t for t in TESTS if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
+    chosen = [t for t in tests if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
     print(f'1..{len(chosen)}')
     for n, test in enumerate(chosen, 1):
         try:
@@ -478,4 +478,5 @@ def main():
     return failed != 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main(TESTS))
