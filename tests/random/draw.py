@@ -317,6 +317,33 @@ def draw_pfc(w):
     return pfc
 
 
+FIELDS = ["src_ip", "dst_ip", "ip_protocol", "l4_src_port", "l4_dst_port", "rdma_bth_dest_qp",
+          "in_port", "vlan_id"]
+
+
+def draw_lb(w):
+    """Where nothing may be lost packets keep their order too: go-back-N takes the other for loss."""
+    d = w.d
+    lb = {}
+    if d.one_in(2):
+        lb["fields"] = [f for f in FIELDS if d.one_in(2)]
+    if d.one_in(2):
+        lb["salt"] = d.below(1 << 20)
+    if d.one_in(2):
+        lb["resilient"] = d.pick(["return", "stay"])
+        lb["buckets"] = d.pick([2, 64, d.between(2, 300)])
+    if w.lossless:
+        return lb
+    lb["mode"] = d.pick(["ecmp", "flowlet", "spray", "adaptive"])
+    lb["spray"] = d.pick(["random", "round_robin"])
+    lb["gap"] = time_of(d.log(1, 100000000))
+    lb["flowlets"] = d.pick([0, 1, d.log(1, 4096)])
+    lb["choice"] = d.pick(["random", "least_loaded"])
+    lb["quantum"] = bytes_of(d.log(1, 100000))
+    lb["levels"] = d.between(2, 64)
+    return lb
+
+
 def draw_switches(w):
     d = w.d
     sw, host_map = draw_maps(w) if d.one_in(2) else ({}, {})
@@ -352,6 +379,8 @@ def draw_switches(w):
     elif w.best_effort and d.one_in(6):
         sw["flow_control"] = d.pick(["pfc", "pause", "none"])
         sw["pfc"]["priorities"] = sorted({d.below(8), d.below(8)})
+    if d.one_in(2):
+        sw["lb"] = draw_lb(w)
     switches = {"*": sw}
     if w.switches and d.one_in(2):
         switches[d.pick(w.switches)] = {

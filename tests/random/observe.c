@@ -452,6 +452,7 @@ static void begin_port(struct observer *ob, struct ob_port *p, struct wf_port *p
         p->host = &ob->f->desc->hosts[n - switches].cfg;
     for (unsigned q = 0; q < WF_QUEUES && p->cfg; q++)
         ob->wred |= p->cfg->queue[q].ecn.drop;
+    ob->overtakes |= p->sw && p->sw->lb.mode != WF_LB_ECMP;
     p->pfc = p->cfg ? &p->cfg->pfc : &p->host->pfc;
     p->last_serial = calloc(flows, sizeof(*p->last_serial));
     p->last_epoch = calloc(flows, sizeof(*p->last_epoch));

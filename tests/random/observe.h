@@ -127,6 +127,7 @@ struct observer {
     uint64_t tight_pg[WF_PGS]; /* most bytes above XOFF of each group, anywhere */
     bool lossless;             /* no lossless packet may be dropped */
     bool wred;                 /* some queue may drop early */
+    bool overtakes;            /* packets of a flow may take several ways at once */
     struct ob_stats stats;
     const char *kind; /* what broke; NULL: nothing yet */
     char what[512];

@@ -103,12 +103,13 @@ void ob_flow_sent(struct ob_port *p, const struct wf_pkt *pkt, struct ob_frame *
         data_sent(p, pkt, fl);
 }
 
-/* Frames of a flow come by in the order in which they were sent, while no way has changed. */
+/* Frames of a flow come by in the order in which they were sent, while no way has changed and each
+ * flow has one. */
 void ob_flow_order(struct ob_port *p, const struct ob_frame *fr)
 {
     uint64_t *serial = &p->last_serial[fr->flow], *epoch = &p->last_epoch[fr->flow];
 
-    if (fr->epoch != p->ob->epoch)
+    if (fr->epoch != p->ob->epoch || p->ob->overtakes)
         return;
     if (*epoch == fr->epoch && fr->serial <= *serial)
         ob_fail(p->ob, "reordered", "%s sends frame %" PRIu64 " of queue pair 0x%x after %" PRIu64,
