@@ -43,7 +43,7 @@ void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf)
         const struct wf_lb_cfg *lb = &s->desc.switches[i].cfg.lb;
         const struct wf_origin *o = wf_origins_find(&s->origins, &lb->mode);
 
-        if (!reorders(lb) || (told && o && told->line == o->line && told->file == o->file))
+        if (!reorders(lb) || (told && wf_origin_same(told, o)))
             continue;
         told = o;
         wf_scen_complain(s, true, &lb->mode, NULL,

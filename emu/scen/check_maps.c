@@ -17,8 +17,7 @@ struct told {
 static bool told_already(struct told *t, const struct wf_origin *o, unsigned tc)
 {
     for (unsigned i = 0; i < t->n; i++)
-        if (t->tc[i] == tc && (t->at[i] == o || (o && t->at[i] && t->at[i]->file == o->file &&
-                                                 t->at[i]->line == o->line)))
+        if (t->tc[i] == tc && wf_origin_same(t->at[i], o))
             return true;
     if (t->n < TOLD_MAX) {
         t->at[t->n] = o;

@@ -181,7 +181,7 @@ static void check_watchdog(struct wf_scenario *s, const uint64_t *slowest, uint3
         return;
     c = &wf_desc_port_cfg(&s->desc, link, end)->watchdog;
     o = wf_origins_find(&s->origins, &c->poll_ps);
-    if (c->action == WF_WD_OFF || (*told && *told == o)) /* once for each place */
+    if (c->action == WF_WD_OFF || (*told && wf_origin_same(*told, o))) /* once for each place */
         return;
     if (c->poll_ps > c->detect_ps || c->poll_ps > c->restore_ps) {
         *told = o;

@@ -19,6 +19,9 @@ struct wf_origin {
     int line, col;
 };
 
+/* Whether both say the same place of the same file; NULL is the default's. */
+bool wf_origin_same(const struct wf_origin *a, const struct wf_origin *b);
+
 /* Address of a field -> origin; a field that isn't in it has its default. */
 struct wf_origins {
     struct wf_origin_slot *slots;

@@ -11,6 +11,11 @@ struct wf_origin_slot {
     struct wf_origin origin;
 };
 
+bool wf_origin_same(const struct wf_origin *a, const struct wf_origin *b)
+{
+    return a == b || (a && b && a->file == b->file && a->line == b->line && a->col == b->col);
+}
+
 static size_t slot_of(const struct wf_origins *o, const void *field)
 {
     size_t i = (size_t)(((uintptr_t)field * 0x9e3779b97f4a7c15ull) >> 20) & (o->cap - 1);

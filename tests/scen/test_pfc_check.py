@@ -11,18 +11,18 @@ import unittest
 SOURCE = os.path.abspath(os.environ.get("WEFT_SOURCE", "."))
 WEFT = os.path.abspath(os.environ.get("WEFT", "build/weft"))
 SCENARIO = """weft: 1
-topology: {{kind: leaf_spine, leaves: 1, spines: 0, hosts_per_leaf: 2}}
+topology: {{kind: leaf_spine, leaves: {leaves}, spines: 1, hosts_per_leaf: 2}}
 links: {{"*": {{rate: 100Gbps{link}}}}}
 switches: {{"*": {{pg: {{3: {{lossless: true}}}}{switch}}}}}
 hosts: {{"*": {{mtu: 4200{host}}}}}
 """
 
 
-def check(switch="", host="", link=""):
+def check(switch="", host="", link="", leaves=1):
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "s.yaml")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(SCENARIO.format(switch=switch, host=host, link=link))
+            f.write(SCENARIO.format(switch=switch, host=host, link=link, leaves=leaves))
         done = subprocess.run([WEFT, "check", path], check=False, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
@@ -71,6 +71,8 @@ class Check(unittest.TestCase):
         self.assertNotIn("warning", self.taken(switch=short % "336us"))
         self.assertIn("takes a pause of 335us for a storm, but its peer may have reason for 335539.2ns",
                       self.taken(switch=short % "335us").replace("\n", " "))
+        # told once for each place that sets it, however many switches there are
+        self.assertEqual(self.taken(switch=short % "335us", leaves=3).count("for a storm"), 1)
 
     def test_summary_of_storms(self):
         path = os.path.join(SOURCE, "scenarios", "acceptance", "pfcwd-drop.yaml")
