@@ -11,7 +11,7 @@ import unittest
 SOURCE = os.path.abspath(os.environ.get("WEFT_SOURCE", "."))
 WEFT = os.path.abspath(os.environ.get("WEFT", "build/weft"))
 SCENARIO = """weft: 1
-topology: {{kind: leaf_spine, leaves: {leaves}, spines: 1, hosts_per_leaf: 2}}
+topology: {{kind: leaf_spine, leaves: {leaves}, spines: {spines}, hosts_per_leaf: 2}}
 links: {{"*": {{rate: 100Gbps{link}}}}}
 switches: {{"*": {{pg: {{3: {{lossless: true}}}}{switch}}}}}
 hosts: {{"*": {{mtu: 4200{host}}}}}
@@ -22,7 +22,8 @@ def check(switch="", host="", link="", leaves=1):
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "s.yaml")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(SCENARIO.format(switch=switch, host=host, link=link, leaves=leaves))
+            f.write(SCENARIO.format(switch=switch, host=host, link=link, leaves=leaves,
+                                    spines=int(leaves > 1)))
         done = subprocess.run([WEFT, "check", path], check=False, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
