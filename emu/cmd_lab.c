@@ -40,6 +40,8 @@ static const char help[] =
     "  --packages A,B      more Debian packages for the guests, such as openmpi-bin\n"
     "  --memory SIZE       memory of each guest, such as 1GiB\n"
     "  --accel KIND        auto, kvm or tcg\n"
+    "  --set KEY=VALUE     another value than the scenario's, as for weft run\n"
+    "  --lcores N          run the fabric on N cores (default 1)\n"
     "  --record FILE       what came from outside, the scenario, the result and the captures as "
     "one\n"
     "                      file, which 'weft run FILE' repeats in virtual time; ready after "
@@ -58,7 +60,8 @@ static int usage(const char *fmt, const char *what)
     return WF_EXIT_USAGE;
 }
 
-/* One option of `up`; its value is argv[1]. 1 or 2 words taken, 0: unknown, -1: no value. */
+/* One option of `up`; its value is argv[1]. 1 or 2 words taken, 0: unknown, -1: no value, -2: a
+ * wrong one, and it was said. */
 static int up_option(struct wf_lab_up_args *a, char **argv)
 {
     const struct {
@@ -73,12 +76,23 @@ static int up_option(struct wf_lab_up_args *a, char **argv)
         a->foreground = true;
         return 1;
     }
+    if (argv[1] && (!strcmp(argv[0], "--set") || !strcmp(argv[0], "--lcores"))) {
+        bool set = !strcmp(argv[0], "--set");
+        struct wf_err err;
+
+        if (set ? wf_cmd_set_add(&a->sets, argv[1], &err)
+                : wf_cmd_lcores(argv[1], &a->lcores, &err)) {
+            wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
+            return -2;
+        }
+        return 2;
+    }
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (!strcmp(argv[0], options[i].name)) {
             *options[i].to = argv[1];
             return argv[1] ? 2 : -1;
         }
-    return 0;
+    return !strcmp(argv[0], "--set") || !strcmp(argv[0], "--lcores") ? -1 : 0;
 }
 
 static int up(char **argv)
@@ -90,6 +104,8 @@ static int up(char **argv)
 
         if (argv[0][0] == '-') {
             n = up_option(&a, argv);
+            if (n == -2)
+                return WF_EXIT_USAGE;
             if (n <= 0)
                 return usage(n ? "%s needs a value" : "unknown option %s", argv[0]);
         } else if (a.scenario) {

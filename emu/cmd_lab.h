@@ -20,6 +20,8 @@
 /* As given on the command line, NULL: not given. */
 struct wf_lab_up_args {
     const char *scenario, *instance, *share, *kernel, *packages, *memory, *accel, *record, *payload;
+    struct wf_cmd_sets sets;
+    uint32_t lcores; /* 0: not given */
     bool foreground;
 };
 
@@ -34,6 +36,7 @@ struct wf_lab_setup {
     char share[512]; /* "": none */
     struct wf_record record;
     bool records;
+    uint32_t lcores;
     int tell_fd; /* where progress goes, see wf_lab_tell; -1: standard error */
 };
 

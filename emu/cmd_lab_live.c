@@ -73,7 +73,7 @@ static int build(struct live *l, struct wf_err *err)
     int rc;
 
     s->scen->desc.duration_ps = WF_KEY_AUTO; /* it ends when somebody says so */
-    rc = wf_cmd_eal(wf_session_memory(s), 1, false, wf_session_wants_pci(s), err);
+    rc = wf_cmd_eal(wf_session_memory(s), s->lcores, false, wf_session_wants_pci(s), err);
     if (rc)
         return rc;
     return wf_session_open(s, err) ? -EIO : 0;
@@ -199,6 +199,7 @@ int wf_lab_live(struct wf_lab_setup *s)
         return WF_EXIT_ENVIRONMENT;
     l->s = s;
     l->session = (struct wf_session){.command = "lab",
+                                     .lcores = s->lcores,
                                      .scen = &s->scen,
                                      .live = true,
                                      .endless = true,

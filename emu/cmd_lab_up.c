@@ -98,8 +98,9 @@ static int load(struct wf_lab_setup *s, const struct wf_lab_up_args *a)
 {
     const struct wf_yaml_node *section;
     struct wf_err err;
-    int rc = wf_scenario_load(&s->scen, a->scenario);
+    int rc = wf_scenario_load_set(&s->scen, a->scenario, a->sets.items, a->sets.n);
 
+    s->lcores = a->lcores ? a->lcores : 1;
     wf_keyset_defaults(&wf_lab_keys, &s->cfg);
     section = rc ? NULL : wf_scenario_section(&s->scen, "lab");
     if (section)
@@ -141,6 +142,7 @@ static int begin_record(struct wf_lab_setup *s, const struct wf_lab_up_args *a)
     const struct wf_record_conf conf = {.path = a->record,
                                         .cut = a->payload && !strcmp(a->payload, "cut"),
                                         .live = true,
+                                        .sets = &a->sets,
                                         .command = "weft lab up"};
     struct wf_err err;
 

@@ -277,6 +277,24 @@ def namespaces():
     check('wfl' not in links and not os.path.exists('/run/netns/wfl0'), 'a namespace is left')
 
 
+def settings():
+    """--set and --lcores: another seed, on two cores, and repeated from its recording."""
+    if os.getuid():
+        print('# settings: not root, left out')
+        return
+    path = scenario('settings', '  h0: {place: {netns: wfs0}}\n')
+    check('expected KEY=VALUE' in weft('lab', 'up', '--set', 'seed', path, status=2), '--set')
+    check('expected 1 to 64' in weft('lab', 'up', '--lcores', '0', path, status=2), '--lcores')
+    weft('lab', 'up', '--set', 'seed=1234', '--lcores', '2', '--record', 'settings.tar', path)
+    try:
+        check(re.search(r'seed +1234\n', weft('show')), weft('show'))
+        weft('clear', 'queue', 'watermark', 'unicast')
+    finally:
+        summary = weft('lab', 'down')
+    check('settings: seed 1234, live' in summary, summary)
+    check('equal: the digest' in weft('run', 'settings.tar'), 'its recording')
+
+
 SEND = """
 import socket, time
 s = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
@@ -452,7 +470,7 @@ def killed():
     check('had died' in weft('lab', 'down', '-i', 'two'), 'down')
 
 
-TESTS = [wrong_use, two_guests, recorded, slow_spine, loss, four_in_one_guest, namespaces,
+TESTS = [wrong_use, two_guests, recorded, slow_spine, loss, four_in_one_guest, namespaces, settings,
          xoff_from_a_namespace, interrupted, killed]
 
 
