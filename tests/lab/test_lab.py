@@ -285,7 +285,8 @@ def settings():
     path = scenario('settings', '  h0: {place: {netns: wfs0}}\n')
     check('expected KEY=VALUE' in weft('lab', 'up', '--set', 'seed', path, status=2), '--set')
     check('expected 1 to 64' in weft('lab', 'up', '--lcores', '0', path, status=2), '--lcores')
-    weft('lab', 'up', '--set', 'seed=1234', '--lcores', '2', '--record', 'settings.tar', path)
+    weft('lab', 'up', '--set', 'seed=1234', '--set', 'topology.hosts_per_leaf=3', '--lcores', '2',
+         '--record', 'settings.tar', path)
     try:
         check(re.search(r'seed +1234\n', weft('show')), weft('show'))
         weft('clear', 'queue', 'watermark', 'unicast')
