@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <rte_pause.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static void phase(struct wf_member *m)
         else if (idle++ >= t->spins)
             sched_yield();
         else
-            __builtin_ia32_pause();
+            rte_pause();
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside a team: its members, and one step of a member. For sim/team*.c only. */
+/* Inside a team: its members, and one step of a member. For sim/team*.c and their tests only. */
 #ifndef WEFT_SIM_TEAM_PRIV_H
 #define WEFT_SIM_TEAM_PRIV_H
 

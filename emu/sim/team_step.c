@@ -151,7 +151,7 @@ static void run(struct wf_member *m, uint64_t limit_ps)
 bool wf_member_step(struct wf_member *m, uint64_t until_ps)
 {
     uint64_t limit = promised(m, until_ps); /* before looking for mail */
-    bool mail = has_mail(m);
+    bool mail = has_mail(m), done = mail || !m->flushing;
 
     if (limit < m->limit_ps)
         limit = m->limit_ps;
@@ -174,9 +174,10 @@ bool wf_member_step(struct wf_member *m, uint64_t until_ps)
     if (!m->flushing)
         run(m, limit);
     if (flush(m)) {
+        done = true;
         m->flushing = false;
         atomic_store_explicit(&m->reached_ps, m->limit_ps, memory_order_release);
     }
     wf_member_publish(m);
-    return true;
+    return done; /* no mail, and still no room for what it sent: others have to run */
 }

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "sim/lcore.h"
+#include "sim/team_priv.h"
 #include "sim/wait.h"
 
 static char order[16];
@@ -101,6 +102,66 @@ static void wake_ends_a_sleep(void **state)
     wf_wait_fini(&w);
 }
 
+struct note {
+    struct wf_event ev;
+    struct wf_fifo_node q;
+};
+
+static struct wf_team *team;
+static struct note notes[2];
+
+static void note_arrives(struct wf_lcore *lc, struct wf_event *ev)
+{
+}
+
+static void send_notes(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_mailbox *box = wf_team_mailbox(team, 0, 1);
+
+    for (unsigned i = 0; i < 2; i++) {
+        notes[i].ev = (struct wf_event){2000, wf_event_key(16, WF_EV_ARRIVAL, i), note_arrives};
+        box->ops->put(box, &notes[i].ev);
+    }
+}
+
+/* A member whose messages find no room has nothing to do, and so gives its core away, until the
+ * other one has taken some. */
+static void who_waits_for_room_is_idle(void **state)
+{
+    struct wf_lcore *lcs = aligned_alloc(64, 2 * sizeof(*lcs));
+    struct wf_event ev = {0};
+    struct wf_member *m;
+
+    for (unsigned i = 0; i < 2; i++) {
+        wf_lcore_init(&lcs[i], false, 1, WF_TIME_NEVER);
+        lcs[i].index = i;
+        assert_int_equal(wf_wheel_reserve(&lcs[i].wheel, 4), 0);
+    }
+    assert_int_equal(
+        wf_team_new(&team, &(struct wf_team_cfg){.lcs = lcs,
+                                                 .n = 2,
+                                                 .mode = WF_TEAM_ALONE,
+                                                 .mailbox_slots = 1,
+                                                 .node_off = offsetof(struct note, q)}),
+        0);
+    wf_team_lookahead(team, 0, 1, 1000);
+    wf_team_lookahead(team, 1, 0, 1000);
+    wf_team_ready(team);
+    m = team->members;
+    wf_lcore_schedule(&lcs[0], &ev, 10, wf_event_key(16, WF_EV_TIMER, 0), send_notes);
+    assert_true(wf_member_step(&m[0], 5000)); /* sends both; there is room for one */
+    assert_false(wf_member_step(&m[0], 5000));
+    assert_true(wf_member_step(&m[1], 5000)); /* takes it */
+    assert_true(wf_member_step(&m[0], 5000));
+    assert_int_equal(wf_team_stats(team).overflowed, 1);
+    assert_int_equal(wf_team_run(team, 5000, 0), 5000);
+    assert_int_equal(lcs[1].events, 2);
+    wf_team_free(team);
+    for (unsigned i = 0; i < 2; i++)
+        wf_wheel_fini(&lcs[i].wheel);
+    free(lcs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +170,7 @@ int main(void)
         cmocka_unit_test(slip_stretches_instead_of_catching_up),
         cmocka_unit_test(lateness_is_a_share_of_events),
         cmocka_unit_test(wake_ends_a_sleep),
+        cmocka_unit_test(who_waits_for_room_is_idle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
