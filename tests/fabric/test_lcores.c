@@ -208,7 +208,7 @@ static void pacing_changes_nothing(void **state)
     for (int mode = WF_TEAM_ALONE; mode <= WF_TEAM_THREADS; mode++) {
         many = run((struct how){2, 0, (enum wf_team_mode)mode, true});
         assert_int_equal(many.digest, one.digest);
-        assert_true(many.stats.calls > 10);
+        assert_true(many.stats.calls > 1); /* how many is up to who else uses the machine */
     }
 }
 
