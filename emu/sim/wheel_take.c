@@ -159,7 +159,9 @@ static bool advance(struct wf_wheel *w, uint64_t limit_ps)
     if (w->coarse_ps == start)
         cascade(w);
     gather(w);
-    prefetch_next(w);
+    if (w->due_end - w->due >=
+        WF_WHEEL_AHEAD) /* where slots are short it costs more than it saves */
+        prefetch_next(w);
     prefetch_first(w);
     return true;
 }
