@@ -81,8 +81,9 @@ class Diff(unittest.TestCase):
         for key in a["fabric"]:
             if a["fabric"][key] != b["fabric"][key]:
                 want["fabric." + key] = (a["fabric"][key], b["fabric"][key])
-        for section in ("flows", "ports", "priorities", "queues", "priority_groups"):
-            x, y = ({o["name"]: o for o in r[section]} for r in (a, b))
+        for section in ("flows", "ports", "priorities", "queues", "priority_groups", "pools",
+                        "egress_queues", "pfc_watchdogs"):
+            x, y = ({o["name"]: o for o in r.get(section, [])} for r in (a, b))
             for name in x.keys() | y.keys():
                 for key in (x.get(name, {}).keys() | y.get(name, {}).keys()) - {"name"}:
                     pair = (x.get(name, {}).get(key, 0), y.get(name, {}).get(key, 0))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weft sweep as people use it: tidy tables, resumption, failures, wrong use, full and shut folders."""
 import csv
+import glob
 import json
 import math
 import os
@@ -296,8 +297,8 @@ class Failures(Case):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(600):
             pids = [p for p in self.processes() if p != run.pid]
-            if len(pids) == 2:
-                break
+            if len(pids) == 2 and len(glob.glob(self.path("out/runs/*/stderr.txt"))) == 2:
+                break  # both children have begun, and not only been forked
             time.sleep(0.05)
         self.assertEqual(len(pids), 2)
         for pid in pids:
