@@ -114,6 +114,9 @@ static int bound(const struct wf_key *key, uint64_t v, const char *text, struct 
     } else if (bytes) {
         wf_bytes_text(key->min, lo, sizeof(lo));
         wf_bytes_text(key->max, hi, sizeof(hi));
+    } else if (key->type == WF_KEY_LENGTH) {
+        wf_length_text(key->min, lo, sizeof(lo));
+        wf_length_text(key->max, hi, sizeof(hi));
     } else if (key->type == WF_KEY_PERCENT) {
         wf_percent_text((uint32_t)key->min, lo, sizeof(lo));
         wf_percent_text((uint32_t)key->max, hi, sizeof(hi));
@@ -143,6 +146,9 @@ static int set_number(const struct wf_key *key, void *at, const char *text, stru
         break;
     case WF_KEY_BYTES:
         rc = wf_parse_bytes(text, &v, err);
+        break;
+    case WF_KEY_LENGTH:
+        rc = wf_parse_length(text, &v, err);
         break;
     case WF_KEY_PERCENT:
         rc = wf_parse_percent(text, &ppm, err);
@@ -283,6 +289,8 @@ const char *wf_key_text(const struct wf_key *key, const void *base, char *buf, s
         return wf_rate_text(*(const uint64_t *)at, buf, len);
     case WF_KEY_BYTES:
         return wf_bytes_text(*(const uint64_t *)at, buf, len);
+    case WF_KEY_LENGTH:
+        return wf_length_text(*(const uint64_t *)at, buf, len);
     case WF_KEY_PERCENT:
         return wf_percent_text(*(const uint32_t *)at, buf, len);
     case WF_KEY_ENUM:

@@ -21,6 +21,7 @@ enum wf_key_type {
     WF_KEY_TIME,    /* uint64_t picoseconds */
     WF_KEY_RATE,    /* uint64_t bit/s */
     WF_KEY_BYTES,   /* uint64_t bytes */
+    WF_KEY_LENGTH,  /* uint64_t millimetres */
     WF_KEY_PERCENT, /* uint32_t parts per million */
     WF_KEY_ENUM,    /* int: index into names */
     WF_KEY_STRING,  /* const char *, owned by the scenario's arena; NULL when absent */

@@ -25,6 +25,10 @@ static const struct unit byte_units[] = {
     {"MiB", 1u << 20}, {"GB", 1000000000}, {"GiB", 1u << 30}, {NULL, 0},
 };
 
+static const struct unit length_units[] = {
+    {"mm", 1}, {"cm", 10}, {"m", 1000}, {"km", 1000000}, {NULL, 0},
+};
+
 static const struct unit *find_unit(const struct unit *units, const char *name)
 {
     for (; units->name; units++)
@@ -128,6 +132,11 @@ int wf_parse_bytes(const char *s, uint64_t *len, struct wf_err *err)
     return parse("size", byte_units, s, len, err);
 }
 
+int wf_parse_length(const char *s, uint64_t *mm, struct wf_err *err)
+{
+    return parse("length", length_units, s, mm, err);
+}
+
 int wf_parse_percent(const char *s, uint32_t *ppm, struct wf_err *err)
 {
     size_t num = strspn(s, "0123456789.");
@@ -218,6 +227,11 @@ const char *wf_rate_text(uint64_t bps, char *buf, size_t len)
 const char *wf_bytes_text(uint64_t bytes, char *buf, size_t len)
 {
     return exact(byte_units, bytes, buf, len);
+}
+
+const char *wf_length_text(uint64_t mm, char *buf, size_t len)
+{
+    return exact(length_units, mm, buf, len);
 }
 
 const char *wf_percent_text(uint32_t ppm, char *buf, size_t len)

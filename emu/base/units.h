@@ -23,6 +23,7 @@
 int wf_parse_time(const char *s, uint64_t *ps, struct wf_err *err);   /* ps ns us ms s; to 100 d */
 int wf_parse_rate(const char *s, uint64_t *bps, struct wf_err *err);  /* bps kbps Mbps Gbps Tbps */
 int wf_parse_bytes(const char *s, uint64_t *len, struct wf_err *err); /* B kB MB GB KiB MiB GiB */
+int wf_parse_length(const char *s, uint64_t *mm, struct wf_err *err); /* mm cm m km */
 /* "12.5%" to parts per million; at most 100%. */
 int wf_parse_percent(const char *s, uint32_t *ppm, struct wf_err *err);
 /* A plain integer, decimal or 0x hex, without unit. */
@@ -34,6 +35,7 @@ int wf_parse_mac(const char *s, uint8_t mac[6], struct wf_err *err);
 const char *wf_time_text(uint64_t ps, char *buf, size_t len);
 const char *wf_rate_text(uint64_t bps, char *buf, size_t len);
 const char *wf_bytes_text(uint64_t bytes, char *buf, size_t len);
+const char *wf_length_text(uint64_t mm, char *buf, size_t len);
 const char *wf_percent_text(uint32_t ppm, char *buf, size_t len);
 /* For people: at most four significant digits ("1.235us"). */
 const char *wf_time_short(uint64_t ps, char *buf, size_t len);

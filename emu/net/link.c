@@ -9,7 +9,10 @@ static const struct wf_key rows[] = {
     {"rate", WF_KEY_RATE, ROW(rate_bps), "100Gbps", WF_LINK_RATE_MIN_BPS, WF_LINK_RATE_MAX_BPS,
      .doc = "Bit rate of each direction."},
     {"delay", WF_KEY_TIME, ROW(delay_ps), "500ns", 0, WF_PS_PER_S,
-     .doc = "Propagation delay of each direction, about 5 ns a metre."},
+     .doc = "Propagation delay of each direction."},
+    {"cable", WF_KEY_LENGTH, ROW(cable_mm), "0", 0, 1000000000,
+     .doc = "Length of the cable, such as 40m: gives the delay, at 1.98e8 m/s, where no delay is "
+            "given; 0: unknown."},
     {"mtu", WF_KEY_UINT, ROW(mtu), "9216", 68, 9600,
      .doc =
          "Longest L3 packet in bytes, as Linux means it; a longer one is dropped at the egress."},

@@ -17,12 +17,19 @@
 struct wf_link_cfg {
     uint64_t rate_bps;
     uint64_t delay_ps;          /* propagation */
+    uint64_t cable_mm;          /* what gave the delay; 0: nobody said */
     uint32_t mtu;               /* L3 bytes, as Linux means it */
     struct wf_fraction loss;    /* share of frames lost, at random */
     struct wf_fraction corrupt; /* share of frames damaged (wrong FCS at the receiver) */
 };
 
 extern const struct wf_keyset wf_link_keys;
+
+/* Propagation along a cable at 1.98e8 m/s, to the nearest picosecond. */
+static inline uint64_t wf_cable_ps(uint64_t mm)
+{
+    return (mm * 1000 + 99) / 198;
+}
 
 struct wf_port;
 

@@ -242,18 +242,36 @@ struct sub_arg {
     const struct wf_yaml_node *v;
 };
 
+/* One step down; returns where the path ended before. */
+static size_t path_push(struct wf_fill *f, const char *name, int number)
+{
+    size_t was = strlen(f->path), room = sizeof(f->path) - was;
+
+    if (number < 0)
+        snprintf(f->path + was, room, "%s.", name);
+    else
+        snprintf(f->path + was, room, "%s.%d.", name, number);
+    return was;
+}
+
 static void fill_numbered(void *arg, size_t i)
 {
     struct sub_arg *s = arg;
 
+    size_t was = path_push(s->f, s->sub->name, (int)i);
+
     wf_fill(s->f, s->sub->set, s->base + s->sub->off + i * s->sub->set->size, s->v, NULL);
+    s->f->path[was] = 0;
 }
 
 static void fill_sub(struct wf_fill *f, const struct wf_key_sub *sub, void *base,
                      const struct wf_yaml_node *v)
 {
     if (!sub->count) {
+        size_t was = path_push(f, sub->name, -1);
+
         wf_fill(f, sub->set, (char *)base + sub->off, v, NULL);
+        f->path[was] = 0;
         return;
     }
     if (v->kind != WF_YAML_MAPPING) {
@@ -313,6 +331,38 @@ static const struct wf_key_sub *find_sub(const struct wf_keyset *set, const char
     return NULL;
 }
 
+static void changed(struct wf_fill *f, const char *name)
+{
+    struct wf_changes *c = f->changes;
+    char full[WF_CHANGE_LEN];
+
+    if (snprintf(full, sizeof(full), "%s%s", f->path, name) >= (int)sizeof(full))
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->names[i], full))
+            return;
+    if (c->n == WF_CHANGES_MAX)
+        c->more++;
+    else
+        memcpy(c->names[c->n++], full, sizeof(full));
+}
+
+/* The key, and whether that made a difference. */
+static void fill_compared(struct wf_fill *f, const struct wf_key *key, void *base,
+                          const struct wf_yaml_node *v)
+{
+    char before[1024], after[1024];
+
+    if (!f->changes) {
+        fill_key(f, key, base, v);
+        return;
+    }
+    wf_key_text(key, base, before, sizeof(before));
+    fill_key(f, key, base, v);
+    if (strcmp(before, wf_key_text(key, base, after, sizeof(after))))
+        changed(f, key->name);
+}
+
 /* One pair; false when the table doesn't know the key. */
 static bool fill_pair(struct wf_fill *f, const struct wf_keyset *set, void *base,
                       const struct wf_yaml_node *k, const struct wf_yaml_node *v)
@@ -321,7 +371,7 @@ static bool fill_pair(struct wf_fill *f, const struct wf_keyset *set, void *base
     const struct wf_key_sub *sub = key ? NULL : find_sub(set, k->text);
 
     if (key)
-        fill_key(f, key, base, v);
+        fill_compared(f, key, base, v);
     else if (sub)
         fill_sub(f, sub, base, v);
     for (size_t i = 0; i < set->n_subs && !key && !sub; i++)

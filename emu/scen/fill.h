@@ -35,10 +35,19 @@ void wf_origins_copy(struct wf_origins *o, const struct wf_keyset *set, const vo
                      const void *to);
 void wf_origins_free(struct wf_origins *o);
 
+/* Keys that got another value than they had, with their way: "pg.3.headroom". */
+enum { WF_CHANGES_MAX = 128, WF_CHANGE_LEN = 64 };
+struct wf_changes {
+    char names[WF_CHANGES_MAX][WF_CHANGE_LEN];
+    size_t n, more; /* more: beyond the table */
+};
+
 struct wf_fill {
     struct wf_diags *diags;
     struct wf_origins *origins; /* may be NULL */
     const char *profile;        /* name of the profile that is being applied, or NULL */
+    struct wf_changes *changes; /* NULL: nobody asks */
+    char path[WF_CHANGE_LEN];   /* to what is being filled, "pg.3." */
 };
 
 /*

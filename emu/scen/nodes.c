@@ -197,10 +197,13 @@ static void apply_all(struct wf_scenario *s, const struct section *sec,
     if (map && map->kind != WF_YAML_MAPPING)
         wf_diag_error(&s->diags, map, "%s: expected a mapping from names, found %s", sec->key,
                       wf_yaml_what(map));
+    if (!profile && s->n_profiles && sec->set != &wf_link_keys && sec->set != &wf_host_keys)
+        s->fill.changes = &s->changes;
     for (size_t i = 0; map && map->kind == WF_YAML_MAPPING && i < map->n; i++) {
         s->layers->entry++;
         apply(s, sec, wf_yaml_key(map, i), wf_yaml_value(map, i), profile);
     }
+    s->fill.changes = NULL;
 }
 
 void wf_scen_ports(struct wf_scenario *s)
@@ -220,6 +223,21 @@ void wf_scen_ports(struct wf_scenario *s)
     }
     s->fill.profile = NULL;
     apply_all(s, &ports, s->root, false);
+}
+
+void wf_scen_cables(struct wf_scenario *s)
+{
+    for (uint32_t i = 0; i < s->desc.n_links; i++) {
+        struct wf_link_cfg *c = &s->desc.links[i].cfg;
+        const struct wf_origin *o = wf_origins_find(&s->origins, &c->cable_mm);
+        struct wf_origin cable;
+
+        if (!o || !c->cable_mm || wf_origins_find(&s->origins, &c->delay_ps))
+            continue;
+        cable = *o; /* the table may move */
+        c->delay_ps = wf_cable_ps(c->cable_mm);
+        wf_origins_set(&s->origins, &c->delay_ps, &cable);
+    }
 }
 
 void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool profile)

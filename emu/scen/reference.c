@@ -23,6 +23,7 @@ static const char *const type_names[] = {
     [WF_KEY_TIME] = "time",
     [WF_KEY_RATE] = "rate",
     [WF_KEY_BYTES] = "size",
+    [WF_KEY_LENGTH] = "length",
     [WF_KEY_PERCENT] = "percentage",
     [WF_KEY_ENUM] = "word",
     [WF_KEY_STRING] = "text",
@@ -43,6 +44,8 @@ static const char *value_text(const struct wf_key *k, uint64_t v, char *buf, siz
         return wf_rate_text(v, buf, len);
     case WF_KEY_BYTES:
         return wf_bytes_text(v, buf, len);
+    case WF_KEY_LENGTH:
+        return wf_length_text(v, buf, len);
     case WF_KEY_PERCENT:
         return wf_percent_text((uint32_t)v, buf, len);
     default:

@@ -64,8 +64,9 @@ static void head(const struct wf_report *r, FILE *out)
             r->live ? "live" : "virtual time");
     if (s->desc.time_scale > 1)
         fprintf(out, ", time_scale %u (the hosts' own timers don't scale)", s->desc.time_scale);
-    for (uint32_t i = 0; i < s->n_profiles; i++)
-        fprintf(out, ", profile %s", s->profiles[i]);
+    if (s->n_profiles)
+        fputs(", ", out);
+    wf_scenario_profiles(s, out);
     fprintf(out, "\n%s at %s of fabric time, %.3f s of wall time, digest %s\n", ends[r->end],
             wf_time_short(wf_fabric_now_ps(r->f), t, sizeof(t)), (double)r->wall_ns / 1e9,
             wf_digest_text(&r->digest, d, sizeof(d)));

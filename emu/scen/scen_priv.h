@@ -65,6 +65,8 @@ void wf_scen_profiles(struct wf_scenario *s);
 void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool profile);
 /* The ports sections of the profiles and of the file, once all switches are known. */
 void wf_scen_ports(struct wf_scenario *s);
+/* Delays of links that only have a cable. */
+void wf_scen_cables(struct wf_scenario *s);
 void wf_scen_workload(struct wf_scenario *s);
 void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
 void wf_scen_timeline(struct wf_scenario *s);

@@ -56,6 +56,7 @@ struct wf_scenario {
     struct wf_diags diags;
     struct wf_origins origins;
     struct wf_fill fill;
+    struct wf_changes changes; /* of switches and their ports, against the profiles */
     const char *profiles[WF_SCEN_PROFILES_MAX];
     const struct wf_yaml_node *profile_roots[WF_SCEN_PROFILES_MAX];
     uint32_t n_profiles;
@@ -97,6 +98,8 @@ struct wf_scen_text {
  * order in which it names them. */
 int wf_scenario_load_texts(struct wf_scenario *s, const struct wf_scen_text *texts, size_t n_texts,
                            const char *const *sets, size_t n_sets);
+/* "profile td3 (changed: pg.3.headroom, queue.3.kmin)"; nothing without profiles. */
+void wf_scenario_profiles(const struct wf_scenario *s, FILE *out);
 /* The text that its hash is of. */
 void wf_scenario_canonical(const struct wf_scenario *s, FILE *out);
 /* The same from memory; profiles are searched beside `name`. */

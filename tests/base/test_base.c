@@ -39,6 +39,10 @@ static void units_are_exact(void **state)
     assert_string_equal(wf_time_text(1500000, buf, sizeof(buf)), "1.5us");
     assert_string_equal(wf_time_text(5120, buf, sizeof(buf)), "5.12ns");
     assert_string_equal(wf_rate_text(100000000000ull, buf, sizeof(buf)), "100Gbps");
+    assert_int_equal(wf_parse_length("1.5km", &v, NULL), 0);
+    assert_int_equal(v, 1500000);
+    assert_string_equal(wf_length_text(40000, buf, sizeof(buf)), "40m");
+    assert_true(wf_parse_length("0.5mm", &v, NULL) < 0);
     assert_string_equal(wf_bytes_text(65536, buf, sizeof(buf)), "64KiB");
     assert_string_equal(wf_bytes_text(150000, buf, sizeof(buf)), "150kB");
     assert_string_equal(wf_percent_text(125000, buf, sizeof(buf)), "12.5%");

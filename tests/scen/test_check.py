@@ -91,7 +91,7 @@ class Check(unittest.TestCase):
         self.assertIn("stdin:3:29: error: h0 is attached to the outside", err)
 
     def test_every_value_is_explained(self):
-        code, out, _ = check("--explain", "-", text=GOOD + "seed: 5\nprofile: generic\n"
+        code, out, _ = check("--explain", "-", text=GOOD + "seed: 5\nprofile: spectrum-roce\n"
                              "switches: {leaf0: {latency: 1us}}\n"
                              "timeline: [{at: 1ms, do: link_down, link: leaf0-spine0}]\n"
                              "capture: [{at: 'h0:p0', file: x}]\n"
@@ -104,7 +104,7 @@ class Check(unittest.TestCase):
         self.assertIn("  do = link_down  # stdin:6:26\n", out)
         self.assertIn("  direction = both  # default\n", out)
         self.assertIn("  sum(leaf*.rx_frames) == 0  # stdin:8:10\n", out)
-        self.assertRegex(out, r"  pg\.3\.lossless = true  # profile generic, .*generic\.yaml:\d+:")
+        self.assertRegex(out, r"  pg\.3\.lossless = true  # profile spectrum-roce, .*spectrum-roce\.yaml:\d+:")
         self.assertRegex(out, r"leaf0:p0\.pg3: xoff 200kB, xon .*, headroom .* of at least ")
 
     def test_the_lab_section_is_checked_and_explained(self):

@@ -50,6 +50,26 @@ def scenarios():
 
 
 class Run(unittest.TestCase):
+    def test_the_first_line_names_profiles_and_what_was_changed(self):
+        def first(more, *args):
+            code, out, err = weft("run", "--no-capture", *args, "-", text=TWO + FLOW + more)
+            self.assertEqual(code, 0, err)
+            return out.split("\n")[0]
+        self.assertEqual(first(""), "stdin: seed 1, virtual time")
+        self.assertEqual(first("profile: td3\n"), "stdin: seed 1, virtual time, profile td3")
+        self.assertEqual(first("profile: td3\nlinks: {h0: {mtu: 9000}}\n"),
+                         "stdin: seed 1, virtual time, profile td3")
+        self.assertEqual(
+            first("profile: td3\nswitches: {'*': {pg: {3: {headroom: 200kB, lossless: true}}}}\n",
+                  "--set", "switches.leaf0.queue.3.kmin=5kB", "--set", "ports.leaf0:p0.trust=pcp"),
+            "stdin: seed 1, virtual time, profile td3 "
+            "(changed: pg.3.headroom, queue.3.kmin, trust)")
+        self.assertEqual(
+            first("profile: [lossy, td3]\n", "--set", "switches.*.pg={'*': {reserved: 1B}, 6: {alpha: 2}}",
+                  "--set", "switches.*.queue={'0,2': {limit: 1MB}}"),
+            "stdin: seed 1, virtual time, profiles lossy, td3 "
+            "(changed: pg.0-7.reserved, pg.6.alpha, queue.0,2.limit)")
+
     def test_help_of_a_command(self):
         for word in ("run", "check", "sweep", "show"):
             self.assertEqual(weft("help", word), weft(word, "--help"))

@@ -95,6 +95,25 @@ static void later_and_matching_entries_win(void **state)
     wf_scenario_free(&s);
 }
 
+/* 1.98e8 m/s, where no delay is given, whichever file says it. */
+static void cables_give_delays(void **state)
+{
+    struct wf_scenario s;
+
+    (void)state;
+    load(&s, HEAD
+         "links: {'*': {cable: 40m}, h1: {cable: 300m}, h2: {delay: 1us}, h3: {cable: 5cm}}\n");
+    assert_int_equal(s.desc.links[0].cfg.delay_ps, 202020);
+    assert_int_equal(s.desc.links[1].cfg.delay_ps, 1515152);
+    assert_int_equal(s.desc.links[2].cfg.delay_ps, WF_PS_PER_US);
+    assert_int_equal(s.desc.links[3].cfg.delay_ps, 253);
+    wf_scenario_free(&s);
+    assert_int_not_equal(parse(&s, HEAD "links: {'*': {cable: 40}}\n"), 0);
+    assert_string_equal(s.diags.items[0]->err.msg,
+                        "cable: '40' has no unit, expected a length with one of mm, cm, m, km");
+    wf_scenario_free(&s);
+}
+
 static void explicit_topologyys_count_ports_up(void **state)
 {
     struct wf_scenario s;
@@ -704,7 +723,8 @@ static void references_are_up_to_date(void **state)
 /* The profiles that come with weft are in order, on more than one topology. */
 static void profiles_are_in_order(void **state)
 {
-    static const char *const names[] = {"generic", "cumulus", "hpcc", "td3"};
+    static const char *const names[] = {"spectrum-roce", "sonic-azure", "td3", "hpcc-paper",
+                                        "dcqcn-paper"};
     const char *root = getenv("WEFT_SOURCE");
     char name[512], text[512];
 
@@ -729,6 +749,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_reach_the_description),
         cmocka_unit_test(later_and_matching_entries_win),
+        cmocka_unit_test(cables_give_delays),
         cmocka_unit_test(explicit_topologyys_count_ports_up),
         cmocka_unit_test(workloads_become_flows),
         cmocka_unit_test(permutations_are_drawn_from_the_seed),

@@ -127,7 +127,7 @@ class Manifest(unittest.TestCase):
         self.assertEqual(canonical_sha(same), base)
         self.assertEqual(run(same, "--seed", "3")["manifest"]["scenario_sha256"], base)
         other = [canonical_sha(TWO.replace("100kB", "101kB")), canonical_sha(TWO, "--set", "seed=2"),
-                 canonical_sha(TWO + "profile: generic\n"), canonical_sha(TWO + "profile: td3\n")]
+                 canonical_sha(TWO + "profile: spectrum-roce\n"), canonical_sha(TWO + "profile: td3\n")]
         self.assertEqual(len({base, *other}), 5)
 
     def test_a_profiles_content_counts(self):
