@@ -12,10 +12,12 @@
 #include "scen/match.h"
 
 static const char usage[] =
-    "usage: weft plot [OPTION]... DIR|CSV...\n"
+    "usage: weft plot [OPTION]... DIR|CSV|RESULT.json...\n"
     "\n"
-    "Draws the folder of a sweep, its tables, or traces (trace: in a scenario). Of each figure\n"
-    "there are NAME.csv, what is drawn; NAME.gp, the script, which `gnuplot NAME.gp` runs again; "
+    "Draws the folder of a sweep, its tables, traces (trace: in a scenario), or what weft run "
+    "--json\n"
+    "wrote. Of each figure there are NAME.csv, what is drawn; NAME.gp, the script, which `gnuplot "
+    "NAME.gp` runs again; "
     "and\n"
     "NAME.svg.\n"
     "\n"
@@ -23,6 +25,8 @@ static const char usage[] =
     "  metric_NAME            against a setting, with confidence intervals (summary.csv)\n"
     "  cdf_queue              how long queues were how full (traces; of a sweep, each setting's)\n"
     "  cdf_NAME, series_NAME  the same of other series; series over time (traces)\n"
+    "  pauses                 who paused whom, how deep and for how long; deadlocks; victims\n"
+    "                         (result)\n"
     "\n"
     "  --metric NAME     draw this metric of a sweep; may be given again\n"
     "  --x KEY           along this setting (default: the first that varies)\n"
@@ -122,6 +126,8 @@ static enum wf_exit write_figures(struct wf_plot *p, struct wf_err *err)
         rc = wf_plot_metrics(p, err);
     if (!rc)
         rc = wf_plot_traces(p, err);
+    if (!rc)
+        rc = wf_plot_pauses(p, err);
     if (!rc && !p->n_figures)
         rc = wf_err_set(err, EINVAL,
                         "nothing to draw: no flows, no trace, and no --metric of a summary.csv");

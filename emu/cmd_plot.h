@@ -40,6 +40,8 @@ struct wf_plot {
     const char *command;
     struct wf_plot_input *inputs;
     size_t n_inputs;
+    const char *results[WF_PLOT_NAMES_MAX]; /* of weft run --json */
+    size_t n_results;
     const char *figures[WF_PLOT_FIGURES_MAX];
     size_t n_figures;
 };
@@ -71,10 +73,11 @@ int wf_plot_end(struct wf_plot *p, const char *name, FILE *table, const struct w
 /* Run gnuplot on all scripts. -ENOENT: it is not installed. */
 int wf_plot_draw(struct wf_plot *p, struct wf_err *err);
 
-/* flows.c, traces.c, metrics.c: the figures. -errno and *err. */
+/* flows.c, traces.c, metrics.c, pauses.c: the figures. -errno and *err. */
 int wf_plot_flows(struct wf_plot *p, struct wf_err *err);
 int wf_plot_traces(struct wf_plot *p, struct wf_err *err);
 int wf_plot_metrics(struct wf_plot *p, struct wf_err *err);
+int wf_plot_pauses(struct wf_plot *p, struct wf_err *err);
 
 /* Groups in the order of their first mention. */
 struct wf_plot_groups {

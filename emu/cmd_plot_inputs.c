@@ -191,6 +191,22 @@ static int add_sweep(struct wf_plot *p, const char *dir, struct wf_err *err)
     return rc;
 }
 
+/* A run's result, which is read when it is drawn. */
+static int add_result(struct wf_plot *p, const char *path, struct wf_err *err)
+{
+    if (p->n_results == WF_PLOT_NAMES_MAX)
+        return wf_err_set(err, E2BIG, "more than %d results", WF_PLOT_NAMES_MAX);
+    p->results[p->n_results++] = path;
+    return 0;
+}
+
+static bool is_result(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 5 && !strcmp(path + n - 5, ".json");
+}
+
 int wf_plot_input(struct wf_plot *p, const char *path, struct wf_err *err)
 {
     struct stat st;
@@ -201,5 +217,7 @@ int wf_plot_input(struct wf_plot *p, const char *path, struct wf_err *err)
         return wf_err_set(err, ENOMEM, "out of memory");
     if (stat(path, &st))
         return wf_err_at(err, errno, path, 0, 0, "cannot be read: %s", strerror(errno));
+    if (!S_ISDIR(st.st_mode) && is_result(path))
+        return add_result(p, path, err);
     return S_ISDIR(st.st_mode) ? add_sweep(p, path, err) : add_table(p, path, NULL, err);
 }
