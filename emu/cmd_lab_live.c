@@ -157,6 +157,7 @@ static int report(struct live *l, enum wf_run_end how, uint64_t wall_ns)
     struct wf_scenario *scen = &l->s->scen;
     struct wf_report rep = {.scen = scen,
                             .f = l->session.f,
+                            .deadlocks = &l->session.deadlocks,
                             .end = how == WF_RUN_STOPPED ? WF_RUN_DONE : how,
                             .seed = scen->opts.seed,
                             .live = true,

@@ -340,6 +340,7 @@ static int run_once(const struct options *o, struct wf_session *s, uint64_t seed
     }
     start_ns = wf_wall_ns();
     rep.f = s->f;
+    rep.deadlocks = &s->deadlocks;
     rep.end = wf_run_loop(&s->loop);
     rep.wall_ns = wf_wall_ns() - start_ns;
     /* a live run is ended so; it is judged */

@@ -42,6 +42,7 @@ static uint64_t look(void *arg, struct wf_fabric *f)
     struct wf_session *s = arg;
 
     wf_fabric_settle(f);
+    wf_deadlocks_look(&s->deadlocks, f);
     wf_expects_step(&s->scen->expects, wf_fabric_now_ps(f));
     say_file_errors(s);
     say_record_errors(s);
@@ -262,6 +263,7 @@ void wf_session_close(struct wf_session *s)
     wf_traces_free(s->traces);
     wf_why_log_free(s->why_log);
     wf_run_fini(&s->loop);
+    wf_deadlocks_free(&s->deadlocks);
     wf_fabric_free(s->f);
     s->captures = NULL;
     s->traces = NULL;

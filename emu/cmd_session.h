@@ -31,10 +31,11 @@ struct wf_session {
     struct wf_captures *captures;
     struct wf_traces *traces;
     struct wf_why_log *why_log;
-    bool capture_failed;      /* a file could not be written to its end */
-    struct wf_record *record; /* the run is recorded; NULL: not */
-    struct wf_repeat *repeat; /* it is a recorded one; NULL: not */
-    bool endless;             /* it ends when somebody says so, whatever the scenario's duration */
+    struct wf_deadlocks deadlocks; /* that looks have found */
+    bool capture_failed;           /* a file could not be written to its end */
+    struct wf_record *record;      /* the run is recorded; NULL: not */
+    struct wf_repeat *repeat;      /* it is a recorded one; NULL: not */
+    bool endless; /* it ends when somebody says so, whatever the scenario's duration */
     struct wf_ctl *ctl;
     struct wf_ctl_fabric ctl_fabric;
 };

@@ -154,7 +154,8 @@
     X(DROPPED, C, "dropped_frames", "frames dropped, all reasons and places", "", "", "") \
     X(ABSORBED, C, "absorbed_frames", "frames merged into another by in-network computing", "", "", "") \
     X(LOSSLESS_DROPS, C, "lossless_drop_frames", "frames of lossless priorities dropped for want of buffer", "", "", "") \
-    X(LINK_HOPS, C, "link_hop_frames", "frames that crossed a link", "", "", "")
+    X(LINK_HOPS, C, "link_hop_frames", "frames that crossed a link", "", "", "") \
+    X(DEADLOCKS, C, "deadlock_events", "circles of queues found that wait for each other for ever", "", "", "")
 
 #define WF_CTR_ENUM(scope, LIST) \
     enum wf_ctr_##scope { LIST(WF_CTR_ROW_##scope) WF_##scope##_CTRS }

@@ -91,6 +91,20 @@ void wf_desc_leaf_spine(struct wf_desc *d, struct wf_arena *arena, uint32_t leav
             add_link(d, (struct wf_desc_end){false, l}, (struct wf_desc_end){false, leaves + s});
 }
 
+void wf_desc_ring(struct wf_desc *d, struct wf_arena *arena, uint32_t switches,
+                  uint32_t hosts_per_switch, enum wf_turn turn)
+{
+    uint32_t hosts = switches * hosts_per_switch;
+
+    make_room(d, arena, hosts, switches, hosts + switches);
+    d->shape = (struct wf_shape){.kind = WF_SHAPE_RING, .turn = turn};
+    add_switches(d, arena, "sw", switches);
+    add_hosts(d, arena, hosts, hosts_per_switch);
+    for (uint32_t s = 0; s < switches; s++)
+        add_link(d, (struct wf_desc_end){false, s},
+                 (struct wf_desc_end){false, (s + 1) % switches});
+}
+
 int wf_desc_find_host(const struct wf_desc *d, const char *name)
 {
     for (uint32_t i = 0; i < d->n_hosts; i++)

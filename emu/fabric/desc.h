@@ -106,6 +106,11 @@ struct wf_fat_tree {
     uint32_t hosts_per_edge; /* k/2: not oversubscribed */
 };
 void wf_desc_fat_tree(struct wf_desc *d, struct wf_arena *arena, const struct wf_fat_tree *t);
+/* Ring of at least three switches "sw0".., each linked to the next one, the last to the first;
+ * hosts "h0".. are filled switch by switch. Ports: hosts first, then in order of the links
+ * sw0-sw1, sw1-sw2 and so on. */
+void wf_desc_ring(struct wf_desc *d, struct wf_arena *arena, uint32_t switches,
+                  uint32_t hosts_per_switch, enum wf_turn turn);
 /* Counts of what it will have, for whoever must bound it. */
 void wf_fat_tree_counts(const struct wf_fat_tree *t, uint64_t *hosts, uint64_t *switches,
                         uint64_t *links);

@@ -102,15 +102,20 @@ static void link_edges(struct wf_pause_tree *t)
     }
 }
 
-/* A cause is a root when it was not stopped itself in at least half of its XOFFs. In the order of
- * the edges. */
+static bool mostly_paused(const struct wf_pause_node *n)
+{
+    return 2 * n->while_paused >= n->xoffs;
+}
+
+/* A cause is a root when it was not stopped itself in at least half of its XOFFs, or by none of
+ * these queues. In the order of the edges. */
 static void find_roots(struct wf_pause_tree *t)
 {
     for (uint32_t i = 0; i < t->n_edges; i++) {
         const struct wf_pause_queue *c = &t->edges[i].cause;
         struct wf_pause_node *n = find(t, c->port, c->queue);
 
-        if (n->root || 2 * n->while_paused >= n->xoffs)
+        if (n->root || (n->stopped && mostly_paused(n)))
             continue;
         n->root = true;
         t->roots[t->n_roots++] = *c;
@@ -155,6 +160,13 @@ void wf_pause_tree(struct wf_fabric *f, struct wf_arena *arena, struct wf_pause_
     link_edges(t);
     find_roots(t);
     find_depths(t, arena);
+}
+
+bool wf_pause_from_outside(const struct wf_pause_tree *t, const struct wf_port *port, uint8_t queue)
+{
+    const struct wf_pause_node *n = find(t, port, queue);
+
+    return n && n->root && mostly_paused(n) && n->while_paused;
 }
 
 bool wf_pause_is_root(const struct wf_pause_tree *t, const struct wf_port *port, uint8_t queue)

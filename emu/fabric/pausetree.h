@@ -2,8 +2,9 @@
 /*
  * Who paused whom, and why. When a priority group sends XOFF, the switch notes which egress queue
  * its bytes were waiting for. An edge leads from that queue to the peer's queue that the XOFF
- * stopped; a queue that causes pauses and is not itself stopped by one is a root. Congestion
- * spreads from the roots outwards; a flow that was stopped and passes no root is a victim.
+ * stopped; a queue that causes pauses and is not itself stopped by one of those is a root, also one
+ * that a host stopped. Congestion spreads from the roots outwards; a flow that was stopped and
+ * passes no root is a victim.
  */
 #ifndef WEFT_FABRIC_PAUSETREE_H
 #define WEFT_FABRIC_PAUSETREE_H
@@ -46,6 +47,10 @@ struct wf_pause_tree {
 
 /* From the pauses so far; arrays come from the arena. Settles the fabric's counters. */
 void wf_pause_tree(struct wf_fabric *f, struct wf_arena *arena, struct wf_pause_tree *t);
+/* A root that was mostly itself stopped, by an end that is no queue of the tree: a host, or frames
+ * made on purpose. */
+bool wf_pause_from_outside(const struct wf_pause_tree *t, const struct wf_port *port,
+                           uint8_t queue);
 bool wf_pause_is_root(const struct wf_pause_tree *t, const struct wf_port *port, uint8_t queue);
 /* The first of the edges of a cause, the others by `next`; in entity order. */
 const struct wf_pause_edge *wf_pause_edges(const struct wf_pause_tree *t,

@@ -61,7 +61,8 @@ struct wf_expects {
     struct wf_expect *items;
     size_t n;
     bool lossless_drops_expected;
-    uint64_t interval_ps; /* the runner's step; for the report */
+    bool deadlocks_judged; /* some expectation is about fabric.deadlock_events */
+    uint64_t interval_ps;  /* the runner's step; for the report */
 };
 
 /* From the scenario's `expect:` list; all mistakes go to the diags. */

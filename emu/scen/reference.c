@@ -229,7 +229,8 @@ static const char expectations[] =
     "  `over_runs: p90` compares that percentile of the left side over all runs.\n"
     "- A claim that matches nothing is an error. A text that begins with `*` needs quotes.\n"
     "- Losses in a lossless class fail a run even when nobody asked, unless\n"
-    "  `lossless_drops_expected: true` permits them.\n";
+    "  `lossless_drops_expected: true` permits them. So it does when queues stand in a circle for\n"
+    "  ever, unless an expectation is about `fabric.deadlock_events`, which then decides.\n";
 
 static void print_section(FILE *out, const char *title, const char *intro_text,
                           const struct wf_keyset *set, const char *path)

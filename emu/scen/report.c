@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "scen/discovery.h"
 
-enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24, EDGE_ROWS = 32, PATH_MAX_PORTS = 64 };
+enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24 };
 
 static uint32_t count_idle_faults(const struct wf_fabric *f)
 {
@@ -30,6 +30,8 @@ void wf_report_end(struct wf_report *r)
     struct wf_fabric *f = r->f;
 
     wf_pause_tree(f, &r->arena, &r->pauses);
+    wf_storm_sources(f, &r->arena, &r->storms);
+    r->deadlocked = r->deadlocks && r->deadlocks->n && !r->scen->expects.deadlocks_judged;
     r->lateness_p99_ps = wf_clock_lateness(wf_fabric_clock(f), 0.99);
     r->reliable = !r->live || r->lateness_p99_ps <= r->scen->desc.lateness_bound_ps;
     r->broken = wf_fabric_check(f, &r->broken_err) != 0;
@@ -42,11 +44,18 @@ void wf_report_end(struct wf_report *r)
     wf_expects_end(&r->scen->expects, wf_fabric_now_ps(f), r->reliable);
 }
 
+/* A deadlock that is expected keeps a run from ever being done. */
+static bool too_late(const struct wf_report *r)
+{
+    return r->end == WF_RUN_TIME_LIMIT && !(r->scen->expects.deadlocks_judged && r->deadlocks &&
+                                            wf_deadlocks_standing(r->deadlocks));
+}
+
 bool wf_report_failed(const struct wf_report *r)
 {
     bool expects = !r->one_of_several && wf_expects_count(&r->scen->expects, WF_VERDICT_FAIL) > 0;
 
-    return expects || r->lossless_drops || r->end == WF_RUN_TIME_LIMIT || r->idle_faults;
+    return expects || r->lossless_drops || r->deadlocked || too_late(r) || r->idle_faults;
 }
 
 void wf_report_free(struct wf_report *r)
@@ -200,76 +209,6 @@ static void drops(const struct wf_report *r, FILE *out)
         fprintf(out, "\n  nothing was dropped\n");
 }
 
-/* The pauses for one queue, and below each those that it led to. */
-static void pause_branch(const struct wf_report *r, const struct wf_pause_queue *cause,
-                         unsigned depth, uint32_t *left, FILE *out)
-{
-    const struct wf_pause_edge *e = wf_pause_edges(&r->pauses, cause);
-
-    for (; e && *left; e = e->next) {
-        char t[32];
-
-        if (e->depth != depth)
-            continue;
-        --*left;
-        fprintf(out, "  %*spaused %s.prio%u %u times, for %s\n", (int)(2 * depth), "",
-                e->paused.port->name, e->prio, e->xoffs, wf_time_short(e->paused_ps, t, sizeof(t)));
-        pause_branch(r, &e->paused, depth + 1, left, out);
-    }
-}
-
-static bool flow_is_victim(const struct wf_report *r, const struct wf_desc_flow *w)
-{
-    const struct wf_host *from = (const struct wf_host *)wf_fabric_host(r->f, w->from);
-    struct wf_port *path[PATH_MAX_PORTS];
-    uint8_t tc = r->scen->desc.hosts[w->from].cfg.dscp_to_priority[w->cfg.dscp & 63];
-    uint32_t hash;
-    int n;
-
-    if (!wf_host_flow_hash(from, w->name, &hash))
-        return false;
-    n = wf_fabric_path(r->f, w->from, w->to, hash, path, PATH_MAX_PORTS);
-    return n > 0 && n <= PATH_MAX_PORTS && wf_pause_is_victim(&r->pauses, path, n, tc);
-}
-
-uint32_t wf_report_victims(const struct wf_report *r, const char **out, uint32_t max)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; r->pauses.n_edges && i < r->scen->desc.n_flows; i++)
-        if (flow_is_victim(r, &r->scen->desc.flows[i])) {
-            if (n < max)
-                out[n] = r->scen->desc.flows[i].name;
-            n++;
-        }
-    return n;
-}
-
-static void pauses(const struct wf_report *r, FILE *out)
-{
-    const struct wf_pause_tree *t = &r->pauses;
-    const char *victims[FLOW_ROWS];
-    uint32_t left = EDGE_ROWS, n;
-
-    if (!t->n_edges)
-        return;
-    fprintf(out, "\n  who paused whom\n");
-    for (uint32_t i = 0; i < t->n_roots && left; i++) {
-        fprintf(out, "  root: %s.q%u, towards %s\n", t->roots[i].port->name, t->roots[i].queue,
-                t->roots[i].port->peer->name);
-        pause_branch(r, &t->roots[i], 1, &left, out);
-    }
-    if (t->cycle)
-        fprintf(out, "  some pauses hang together in a circle without a root\n");
-    if (!left)
-        fprintf(out, "  ... and more: --json has all\n");
-    n = wf_report_victims(r, victims, FLOW_ROWS);
-    for (uint32_t i = 0; i < n && i < FLOW_ROWS; i++)
-        fprintf(out, "  victim: flow.%s was paused, but passes no root\n", victims[i]);
-    if (n > FLOW_ROWS)
-        fprintf(out, "  ... and %u more victims: --json has all\n", n - FLOW_ROWS);
-}
-
 static void edges(const struct wf_report *r, FILE *out)
 {
     struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_edge));
@@ -336,6 +275,11 @@ static void tail(const struct wf_report *r, FILE *out)
     if (r->lossless_drops)
         fprintf(out, "  FAILED: %" PRIu64 " frames of lossless priorities were lost\n",
                 r->lossless_drops);
+    if (r->deadlocked)
+        fprintf(out,
+                "  FAILED: %u deadlocks; an expectation about fabric.deadlock_events decides\n"
+                "  otherwise\n",
+                r->deadlocks->n);
     if (r->idle_faults)
         fprintf(out, "  FAILED: %u injected faults never hit a frame\n", r->idle_faults);
     if (r->broken)
@@ -357,7 +301,7 @@ void wf_report_text(struct wf_report *r, FILE *out)
         ports(r, out);
         drops(r, out);
         wf_fabric_hints(r->f, out);
-        pauses(r, out);
+        wf_report_pauses_text(r, out);
         wf_report_storms(r->f, out);
         wf_discovery_text(r->f, out);
     }

@@ -10,13 +10,16 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "fabric/deadlock.h"
 #include "fabric/pausetree.h"
 #include "fabric/run.h"
+#include "fabric/stormsource.h"
 #include "scen/scenario.h"
 
 struct wf_report {
     struct wf_scenario *scen;
     struct wf_fabric *f;
+    const struct wf_deadlocks *deadlocks; /* found while it ran; NULL: nobody looked */
     enum wf_run_end end;
     uint64_t seed;
     bool live, quiet;
@@ -40,18 +43,25 @@ struct wf_report {
     uint32_t idle_faults;    /* injected faults that never hit */
     struct wf_digest digest;
     struct wf_pause_tree pauses;
+    struct wf_storm_sources storms;
+    bool deadlocked; /* some deadlock was found, and no expectation is about that */
 };
 
 /* Settle and check the fabric, give the expectations their verdicts. Before the fabric is freed. */
 void wf_report_end(struct wf_report *r);
-/* Whether the run failed: an expectation, an unexpected lossless drop, its time limit, a fault
- * that never hit. Not: broken, or interrupted. */
+/* Whether the run failed: an expectation, an unexpected lossless drop, its time limit, a
+ * deadlock, a fault that never hit. Not: broken, or interrupted. */
 bool wf_report_failed(const struct wf_report *r);
 void wf_report_text(struct wf_report *r, FILE *out);
 /* The part of it that is about PFC watchdogs; nothing when they saw nothing. */
 void wf_report_storms(struct wf_fabric *f, FILE *out);
 /* A new object; the caller owns the reference. */
 json_t *wf_report_json(struct wf_report *r);
+/* report_pauses.c: the parts of both about pauses: who paused whom, deadlocks, storms. */
+void wf_report_pauses_text(const struct wf_report *r, FILE *out);
+json_t *wf_report_pauses_json(const struct wf_report *r);
+json_t *wf_report_deadlocks_json(const struct wf_report *r);
+json_t *wf_report_number(uint64_t v); /* a string from 2^53 on */
 /* The names of flows that were stopped and pass no root: at most max; how many there are. */
 uint32_t wf_report_victims(const struct wf_report *r, const char **out, uint32_t max);
 void wf_report_junit(const struct wf_report *r, FILE *out);

@@ -13,16 +13,6 @@
 #include "scen/manifest.h"
 #include "scen/report.h"
 
-static json_t *number(uint64_t v)
-{
-    char buf[24];
-
-    if (v < 1ull << 53)
-        return json_integer((json_int_t)v);
-    snprintf(buf, sizeof(buf), "%" PRIu64, v);
-    return json_string(buf);
-}
-
 /* Counters that are not zero; all of them when `all`. */
 static json_t *counters(const struct wf_ctr_table *table, const uint64_t *values, bool all)
 {
@@ -30,7 +20,7 @@ static json_t *counters(const struct wf_ctr_table *table, const uint64_t *values
 
     for (size_t i = 0; i < table->n; i++)
         if (table->rows[i].name && (all || values[i]))
-            json_object_set_new(j, table->rows[i].name, number(values[i]));
+            json_object_set_new(j, table->rows[i].name, wf_report_number(values[i]));
     return j;
 }
 
@@ -80,7 +70,7 @@ static json_t *port_list(const struct wf_report *r)
         j = named(&w, false);
         json_object_set_new(j, "kind", json_string(p->node->ops->kind));
         json_object_set_new(j, "up", json_boolean(p->up));
-        json_object_set_new(j, "rate_bps", number(p->link->cfg.rate_bps));
+        json_object_set_new(j, "rate_bps", wf_report_number(p->link->cfg.rate_bps));
         json_array_append_new(list, j);
     }
     return list;
@@ -96,49 +86,8 @@ static json_t *drops(const struct wf_report *r)
             if (w.values[c])
                 json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "port", w.holder, "reason",
                                                       wf_reason_name((enum wf_reason)c), "frames",
-                                                      number(w.values[c])));
+                                                      wf_report_number(w.values[c])));
     return list;
-}
-
-static json_t *queue_name(const struct wf_pause_queue *q)
-{
-    return json_sprintf("%s.q%u", q->port->name, q->queue);
-}
-
-static json_t *victims(const struct wf_report *r)
-{
-    uint32_t n = wf_report_victims(r, NULL, 0);
-    const char **names = calloc(n + 1, sizeof(*names));
-    json_t *list = json_array();
-    char name[128];
-
-    WF_ASSERT(names);
-    wf_report_victims(r, names, n);
-    for (uint32_t i = 0; i < n; i++) {
-        snprintf(name, sizeof(name), "flow.%s", names[i]);
-        json_array_append_new(list, json_string(name));
-    }
-    free(names);
-    return list;
-}
-
-static json_t *pauses(const struct wf_report *r)
-{
-    json_t *roots = json_array(), *list = json_array();
-
-    for (uint32_t i = 0; i < r->pauses.n_roots; i++)
-        json_array_append_new(roots, queue_name(&r->pauses.roots[i]));
-    for (uint32_t i = 0; i < r->pauses.n_edges; i++) {
-        const struct wf_pause_edge *e = &r->pauses.edges[i];
-
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "cause", queue_name(&e->cause),
-                            "paused", queue_name(&e->paused), "priority", (int)e->prio, "xoffs",
-                            (int)e->xoffs, "xoffs_while_paused", (int)e->while_paused, "depth",
-                            (int)e->depth, "paused_ps", number(e->paused_ps)));
-    }
-    return json_pack("{s:o, s:o, s:o, s:b}", "roots", roots, "edges", list, "victims", victims(r),
-                     "cycle", (int)r->pauses.cycle);
 }
 
 static json_t *expectations(const struct wf_expects *x)
@@ -151,12 +100,12 @@ static json_t *expectations(const struct wf_expects *x)
                               e->line, "verdict", wf_verdict_name(e->verdict));
 
         if (e->sampled)
-            json_object_set_new(j, "sample_ps", number(x->interval_ps));
+            json_object_set_new(j, "sample_ps", wf_report_number(x->interval_ps));
         if (e->verdict == WF_VERDICT_FAIL) {
             json_object_set_new(j, "expected", json_string(e->expected ? e->expected : ""));
             json_object_set_new(j, "found", json_string(e->found ? e->found : ""));
             json_object_set_new(j, "place", json_string(e->place ? e->place : ""));
-            json_object_set_new(j, "first_ps", number(e->first_ps));
+            json_object_set_new(j, "first_ps", wf_report_number(e->first_ps));
         }
         json_array_append_new(list, j);
     }
@@ -183,9 +132,10 @@ static json_t *names(const char *const *files)
 
 static json_t *lateness(const struct wf_report *r)
 {
-    return json_pack("{s:o, s:o, s:o, s:b}", "p99_ps", number(r->lateness_p99_ps), "max_ps",
-                     number(wf_fabric_clock(r->f)->late_max_ps), "bound_ps",
-                     number(r->scen->desc.lateness_bound_ps), "reliable", (int)r->reliable);
+    return json_pack("{s:o, s:o, s:o, s:b}", "p99_ps", wf_report_number(r->lateness_p99_ps),
+                     "max_ps", wf_report_number(wf_fabric_clock(r->f)->late_max_ps), "bound_ps",
+                     wf_report_number(r->scen->desc.lateness_bound_ps), "reliable",
+                     (int)r->reliable);
 }
 
 static const char *verdict(const struct wf_report *r)
@@ -204,13 +154,13 @@ json_t *wf_report_json(struct wf_report *r)
 
     json_object_set_new(j, "schema", json_string("weft.run/1"));
     json_object_set_new(j, "name", json_string(r->scen->opts.name));
-    json_object_set_new(j, "seed", number(r->seed));
+    json_object_set_new(j, "seed", wf_report_number(r->seed));
     json_object_set_new(j, "digest", json_string(wf_digest_text(&r->digest, text, sizeof(text))));
     json_object_set_new(j, "verdict", json_string(verdict(r)));
     json_object_set_new(j, "end", json_string(ends[r->end]));
     json_object_set_new(j, "live", json_boolean(r->live));
-    json_object_set_new(j, "time_ps", number(wf_fabric_now_ps(r->f)));
-    json_object_set_new(j, "last_event_ps", number(wf_fabric_last_event_ps(r->f)));
+    json_object_set_new(j, "time_ps", wf_report_number(wf_fabric_now_ps(r->f)));
+    json_object_set_new(j, "last_event_ps", wf_report_number(wf_fabric_last_event_ps(r->f)));
     json_object_set_new(j, "fabric", counters(&wf_ctrs_fabric, r->f->ctr, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
     json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));
@@ -222,7 +172,8 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "pools", holders(r, &wf_ctrs_pool, false));
     json_object_set_new(j, "pfc_watchdogs", holders(r, &wf_ctrs_pfcwd, false));
     json_object_set_new(j, "drops", drops(r));
-    json_object_set_new(j, "pauses", pauses(r));
+    json_object_set_new(j, "pauses", wf_report_pauses_json(r));
+    json_object_set_new(j, "deadlocks", wf_report_deadlocks_json(r));
     if (r->f->lldp.n) {
         json_object_set_new(j, "lldp", wf_discovery_lldp(r->f, NULL));
         json_object_set_new(j, "dcbx", wf_discovery_dcbx(r->f, NULL));
@@ -230,9 +181,9 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "expectations", expectations(&r->scen->expects));
     json_object_set_new(j, "lateness", lateness(r));
     json_object_set_new(j, "captures", names(r->files));
-    json_object_set_new(j, "capture_lost_packets", number(r->capture_lost));
+    json_object_set_new(j, "capture_lost_packets", wf_report_number(r->capture_lost));
     json_object_set_new(j, "traces", names(r->traces));
-    json_object_set_new(j, "trace_lost_rows", number(r->trace_lost));
+    json_object_set_new(j, "trace_lost_rows", wf_report_number(r->trace_lost));
     if (r->why)
         json_object_set_new(j, "why", json_string(r->why));
     json_object_set_new(j, "manifest", manifest(r));
@@ -251,9 +202,9 @@ json_t *wf_report_runs_json(const struct wf_report_runs *r, json_t *runs)
     const struct wf_manifest m = {r->scen, r->command, NULL, r->first_seed};
 
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "schema", "weft.runs/1", "name",
-                     r->scen->opts.name, "first_seed", number(r->first_seed), "verdict", verdict,
-                     "expectations", expectations(&r->scen->expects), "runs", runs, "manifest",
-                     wf_manifest_json(&m));
+                     r->scen->opts.name, "first_seed", wf_report_number(r->first_seed), "verdict",
+                     verdict, "expectations", expectations(&r->scen->expects), "runs", runs,
+                     "manifest", wf_manifest_json(&m));
 }
 
 static void xml(const char *s, FILE *out)
@@ -350,6 +301,7 @@ void wf_report_junit(const struct wf_report *r, FILE *out)
           r->broken                     ? r->broken_err.msg
           : r->lossless_drops           ? "frames of lossless priorities were lost"
           : r->end == WF_RUN_TIME_LIMIT ? "not done by its time_limit"
+          : r->deadlocked               ? "queues stand in a circle for ever"
           : r->idle_faults              ? "an injected fault never hit a frame"
                                         : NULL,
           out);

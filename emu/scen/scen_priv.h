@@ -32,8 +32,15 @@ struct wf_scen_topology {
     int kind; /* enum wf_topology_kind */
     uint32_t leaves, spines, hosts_per_leaf;
     uint32_t k, pods, hosts_per_edge; /* fat_tree; 0: as k says */
+    uint32_t size, hosts_per_switch;  /* ring */
+    int routing;                      /* ring: enum wf_turn */
 };
-enum wf_topology_kind { WF_TOPOLOGY_LEAF_SPINE, WF_TOPOLOGY_FAT_TREE, WF_TOPOLOGY_EXPLICIT };
+enum wf_topology_kind {
+    WF_TOPOLOGY_LEAF_SPINE,
+    WF_TOPOLOGY_FAT_TREE,
+    WF_TOPOLOGY_EXPLICIT,
+    WF_TOPOLOGY_RING
+};
 extern const struct wf_keyset wf_topology_keys;
 
 struct wf_scen_step {

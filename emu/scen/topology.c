@@ -8,7 +8,8 @@
 
 #define ROW(field) offsetof(struct wf_scen_topology, field)
 
-static const char *const kind_names[] = {"leaf_spine", "fat_tree", "explicit", NULL};
+static const char *const kind_names[] = {"leaf_spine", "fat_tree", "explicit", "ring", NULL};
+static const char *const turn_names[] = {"shortest", "clockwise", "up_down", NULL};
 
 static const struct wf_key rows[] = {
     {"kind", WF_KEY_ENUM, ROW(kind), "leaf_spine", .names = kind_names,
@@ -17,7 +18,8 @@ static const struct wf_key rows[] = {
             "j-th agg is linked to core j k/2 to j k/2 + k/2 - 1, port p of a core is pod p. "
             "explicit: the lists `switches`, `hosts` and `links` of pairs of names, such as [h0, "
             "leaf0]; a "
-            "node's ports count up in the order of its links."},
+            "node's ports count up in the order of its links. ring: sw0, h0 and so on, each switch "
+            "linked to the next one and the last to the first."},
     {"leaves", WF_KEY_UINT, ROW(leaves), "2", 1, 1024, .doc = "leaf_spine: number of leaves."},
     {"spines", WF_KEY_UINT, ROW(spines), "2", 0, 1024,
      .doc = "leaf_spine: number of spines; 0 only for a single leaf."},
@@ -30,6 +32,13 @@ static const struct wf_key rows[] = {
     {"hosts_per_edge", WF_KEY_UINT, ROW(hosts_per_edge), "0", 0, 1024,
      .doc = "fat_tree: hosts on each edge switch, h0 upwards edge by edge; 0: k/2. More than k/2 "
             "oversubscribe the edges."},
+    {"size", WF_KEY_UINT, ROW(size), "3", 3, 1024, .doc = "ring: number of switches."},
+    {"hosts_per_switch", WF_KEY_UINT, ROW(hosts_per_switch), "1", 0, 1024,
+     .doc = "ring: hosts on each switch, h0 upwards switch by switch."},
+    {"routing", WF_KEY_ENUM, ROW(routing), "shortest", .names = turn_names,
+     .doc = "ring: which way packets go. clockwise: always to the next switch, so that lossless "
+            "queues can wait for each other in a circle. up_down: never up again after down, seen "
+            "from sw0, so that they can't."},
 };
 
 const struct wf_keyset wf_topology_keys = {
@@ -56,6 +65,9 @@ static void check_kind(struct wf_scenario *s, const struct wf_scen_topology *t,
         {"k", WF_TOPOLOGY_FAT_TREE},
         {"pods", WF_TOPOLOGY_FAT_TREE},
         {"hosts_per_edge", WF_TOPOLOGY_FAT_TREE},
+        {"size", WF_TOPOLOGY_RING},
+        {"hosts_per_switch", WF_TOPOLOGY_RING},
+        {"routing", WF_TOPOLOGY_RING},
         {"switches", WF_TOPOLOGY_EXPLICIT},
         {"hosts", WF_TOPOLOGY_EXPLICIT},
         {"links", WF_TOPOLOGY_EXPLICIT},
@@ -123,6 +135,17 @@ static void fat_tree(struct wf_scenario *s, const struct wf_scen_topology *t,
     s->topology =
         wf_arena_printf(&s->arena, "fat_tree, k %u, %u pods, %u hosts an edge, %llu hosts", t->k,
                         tree.pods, tree.hosts_per_edge, (unsigned long long)hosts);
+}
+
+static void ring(struct wf_scenario *s, const struct wf_scen_topology *t,
+                 const struct wf_yaml_node *at)
+{
+    uint64_t hosts = (uint64_t)t->size * t->hosts_per_switch;
+
+    if (sizes_ok(s, at, hosts + t->size, hosts + t->size))
+        wf_desc_ring(&s->desc, &s->arena, t->size, t->hosts_per_switch, (enum wf_turn)t->routing);
+    s->topology = wf_arena_printf(&s->arena, "ring, %u switches, %u hosts each, ways %s", t->size,
+                                  t->hosts_per_switch, turn_names[t->routing]);
 }
 
 static int by_name(const void *a, const void *b)
@@ -405,6 +428,8 @@ void wf_scen_topology(struct wf_scenario *s)
         explicit(s, at);
     else if (t->kind == WF_TOPOLOGY_FAT_TREE)
         fat_tree(s, t, at);
+    else if (t->kind == WF_TOPOLOGY_RING)
+        ring(s, t, at);
     else
         leaf_spine(s, t, at);
     name_links(s);

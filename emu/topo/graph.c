@@ -127,7 +127,7 @@ static bool equal(struct wf_hops h, const uint16_t *set)
     return true;
 }
 
-static void set_hops(struct wf_graph *g, uint32_t node, uint32_t d, const uint16_t *set)
+void wf_graph_set_hops(struct wf_graph *g, uint32_t node, uint32_t d, const uint16_t *set)
 {
     if (equal(hops(g, node, d), set))
         return;
@@ -164,6 +164,10 @@ static void search(struct wf_graph *g, uint32_t d)
     uint32_t *dist = g->scratch;
     uint16_t *set = g->tmp[0];
 
+    if (wf_graph_turns(g)) {
+        wf_graph_turn(g, d);
+        return;
+    }
     distances(g, g->dsts[d], dist, g->scratch + g->n);
     for (uint32_t s = 0; s < g->n; s++) {
         const struct wf_graph_node *v = &g->nodes[s];
@@ -172,7 +176,7 @@ static void search(struct wf_graph *g, uint32_t d)
         for (uint16_t i = 0; i < v->n_ports && dist[s] && dist[s] != FAR; i++)
             if (wf_graph_usable(&v->ports[i]) && dist[v->ports[i].peer] + 1 == dist[s])
                 set[++set[0]] = i;
-        set_hops(g, s, d, set);
+        wf_graph_set_hops(g, s, d, set);
     }
 }
 
@@ -234,7 +238,7 @@ static bool lose(struct wf_graph *g, uint32_t node, uint16_t port, uint32_t d)
     if (!without(hops(g, node, d), port, set))
         return false;
     if (set[0] || !usable_ports(&g->nodes[node]))
-        set_hops(g, node, d, set);
+        wf_graph_set_hops(g, node, d, set);
     else
         search(g, d);
     return true;
@@ -254,7 +258,7 @@ static void gain(struct wf_graph *g, uint32_t node, uint16_t port, uint32_t d, u
 
     with(more == 1 ? hops(g, node, d) : (struct wf_hops){0}, port, set);
     if (more == 1 || usable_ports(&g->nodes[node]) == 1) /* nobody comes through a dead end */
-        set_hops(g, node, d, set);
+        wf_graph_set_hops(g, node, d, set);
     else
         search(g, d);
 }
@@ -296,6 +300,9 @@ void wf_graph_link(struct wf_graph *g, uint32_t node, uint16_t port, bool up)
     g->n_down += up ? -1u : 1u;
     if (up && g->regular && !g->n_down)
         drop_rows(g);
+    else if (wf_graph_turns(g))
+        for (uint32_t d = 0; d < g->n_dsts; d++)
+            search(g, d);
     else if (up)
         link_up(g, node, port, (uint32_t)p->peer, p->peer_port);
     else
@@ -337,6 +344,8 @@ void wf_graph_ready(struct wf_graph *g, const struct wf_shape *shape)
     for (uint32_t d = 0; d < g->n_dsts; d++)
         g->dst_of[g->dsts[d]] = d;
     g->regular = wf_graph_shaped(g, shape);
+    if (shape && shape->kind == WF_SHAPE_RING && wf_graph_is_ring(g))
+        g->turn = shape->turn;
     for (uint32_t i = 0; i < g->n && !g->regular; i++)
         make_row(g, i);
     for (uint32_t d = 0; d < g->n_dsts && !g->regular; d++)

@@ -26,11 +26,15 @@ struct wf_graph_port {
     bool tree; /* on the flooding tree; always true towards hosts */
 };
 
+/* Which ways a ring has, see ring.c. */
+enum wf_turn { WF_TURN_SHORTEST, WF_TURN_CLOCKWISE, WF_TURN_UP_DOWN };
+
 /* What a generator says of the graph that it made; believed only after a look at all links. */
 struct wf_shape {
-    enum { WF_SHAPE_OTHER, WF_SHAPE_LEAF_SPINE, WF_SHAPE_FAT_TREE } kind;
+    enum { WF_SHAPE_OTHER, WF_SHAPE_LEAF_SPINE, WF_SHAPE_FAT_TREE, WF_SHAPE_RING } kind;
     uint32_t leaves, spines; /* leaf-spine */
     uint32_t pods, half;     /* fat tree: half of k */
+    enum wf_turn turn;       /* ring */
 };
 
 /* Where a switch of a regular graph sends what it has to send: down by one port to destinations
@@ -64,6 +68,7 @@ struct wf_graph {
     uint16_t *sets;   /* each a length and as many ports; at 0 the empty one */
     /* what only updates look at */
     bool regular;                         /* `reach` is right while all links are up */
+    enum wf_turn turn;                    /* of a ring; else the shortest */
     uint32_t n_down;                      /* links between switches that are down */
     uint32_t n_sets, cap_sets;            /* words of sets */
     uint32_t *slots, n_slots, used_slots; /* hash of the sets, by their place */
@@ -84,6 +89,12 @@ void wf_graph_link(struct wf_graph *g, uint32_t node, uint16_t port, bool up);
 
 /* shape.c: fill in `reach` when the graph is what the shape says. */
 bool wf_graph_shaped(struct wf_graph *g, const struct wf_shape *shape);
+/* ring.c: whether it is one; whether other ways than the shortest are taken, and those to a
+ * destination, by wf_graph_set_hops(). */
+bool wf_graph_is_ring(const struct wf_graph *g);
+bool wf_graph_turns(const struct wf_graph *g);
+void wf_graph_turn(struct wf_graph *g, uint32_t dst);
+void wf_graph_set_hops(struct wf_graph *g, uint32_t node, uint32_t dst, const uint16_t *set);
 /* tree.c: the flooding tree over the ports that are up. */
 void wf_graph_tree(struct wf_graph *g);
 

@@ -246,9 +246,9 @@ static const struct mistake mistakes[] = {
     {HEAD "repeat: {seeds: 0}\n",
      "t.yaml:3:17: error: '0' for seeds is out of range, expected 1 to 10000\n"},
     /* topology */
-    {"weft: 1\ntopology: {kind: fat_tre}\n",
-     "t.yaml:2:18: error: kind: 'fat_tre' is not one of leaf_spine, fat_tree, explicit; did you "
-     "mean 'fat_tree'?\n"},
+    {"weft: 1\ntopology: {kind: fat_tre}\n", "t.yaml:2:18: error: kind: 'fat_tre' is not one of "
+                                             "leaf_spine, fat_tree, explicit, ring; did you "
+                                             "mean 'fat_tree'?\n"},
     {"weft: 1\ntopology: {kind: fat_tree, k: 5}\n",
      "t.yaml:2:31: error: k: a fat tree of 5-port switches, expected an even number: half of them "
      "lead down and half up\n"},
