@@ -29,6 +29,7 @@ int wf_cmd_inject(int argc, char **argv);
 int wf_cmd_lab(int argc, char **argv);
 int wf_cmd_check(int argc, char **argv);
 int wf_cmd_plot(int argc, char **argv);
+int wf_cmd_qos(int argc, char **argv);
 int wf_cmd_replay(int argc, char **argv);
 int wf_cmd_run(int argc, char **argv);
 int wf_cmd_show(int argc, char **argv);

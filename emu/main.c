@@ -30,6 +30,7 @@ static const struct command commands[] = {
     {"diff", "A B", "say what differs between two results", wf_cmd_diff},
     {"plot", "DIR|CSV...", "draw sweeps and traces", wf_cmd_plot},
     {"sweep", "SCENARIO", "run a scenario over settings and seeds, into tables", wf_cmd_sweep},
+    {"qos", "import|mlnx", "a scenario from a SONiC switch's or a NIC's configuration", wf_cmd_qos},
     {"why", "RECORD QUESTION", "say why a packet waited, was marked, dropped or paused",
      wf_cmd_why},
 };
