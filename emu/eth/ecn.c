@@ -27,6 +27,10 @@ void wf_ecn_avg_idle(struct wf_ecn_avg *avg, unsigned n, uint64_t samples)
 {
     uint64_t base = -(1ull << (64 - n)); /* (1 - 2^-n) times 2^64 */
 
+    if (samples >> n >= 45) { /* (1 - 2^-n)^samples < e^-45 < 2^-64: nothing is left */
+        avg->scaled = 0;
+        return;
+    }
     /* times base^samples, by squaring: each product loses less than 2^-64 of it */
     for (; samples && avg->scaled; samples >>= 1) {
         if (samples & 1)
