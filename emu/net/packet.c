@@ -10,6 +10,7 @@
 #include "base/tsan.h"
 #include "net/port.h"
 #include "wire/bth.h"
+#include "wire/eth.h"
 #include "wire/icrc.h"
 #include "wire/vxlan.h"
 
@@ -227,7 +228,7 @@ uint32_t wf_pkt_real_bytes(const struct wf_pkt *pkt, uint8_t *to, uint32_t cap)
         return len;
     memset(to + have, 0, (len < cap ? len : cap) - have);
     if (pkt->flags & WF_PKT_TUNNEL) {
-        off = WF_VXLAN_OUTER;
+        off = p->l3_off + WF_VXLAN_OUTER - WF_ETH_LEN;
         if (wf_parse(wf_pkt_bytes(pkt) + off, have - off, len - off, &inner))
             return len;
         p = &inner;

@@ -225,6 +225,8 @@ static inline enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
     if (pkt->dst_sw == sw->sw) {
         const struct wf_host_addr *h = &sw->addr->hosts[pkt->dst_host - 1];
 
+        if (pkt->dst_host == WF_DST_TUNNEL) /* its end did not take it */
+            return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
         v->out = &sw->node.ports[h->port];
         mac = h->mac;
     } else {

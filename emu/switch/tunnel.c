@@ -67,7 +67,7 @@ static bool encap(struct wf_switch *sw, struct wf_visit *v, uint32_t to)
     wf_pkt_parse(pkt);
     pkt->flags |= WF_PKT_IP_OK | WF_PKT_TUNNEL;
     pkt->dst_sw = to;
-    pkt->dst_host = UINT32_MAX; /* an end point and no host: the other end takes it */
+    pkt->dst_host = WF_DST_TUNNEL; /* an end point and no host: the other end takes it */
     return true;
 }
 
@@ -103,7 +103,9 @@ static bool restore(const struct wf_switch *sw, struct wf_pkt *pkt, uint8_t dscp
     return true;
 }
 
-static enum wf_tunnel_step decap(struct wf_switch *sw, struct wf_visit *v)
+/* `outer` bytes come before the inner frame. The tags among them, and the VLAN that they meant, end
+ * here. */
+static enum wf_tunnel_step decap(struct wf_switch *sw, struct wf_visit *v, uint32_t outer)
 {
     struct wf_pkt *pkt = v->pkt;
     uint8_t dscp = pkt->p.dscp, ecn = pkt->p.ecn;
@@ -112,13 +114,14 @@ static enum wf_tunnel_step decap(struct wf_switch *sw, struct wf_visit *v)
         wf_switch_drop(v, WF_DROP_IP_CHECKSUM);
         return WF_TUNNEL_DONE;
     }
-    pkt->caplen = (uint16_t)(pkt->caplen - WF_VXLAN_OUTER);
-    memmove(pkt->data, pkt->data + WF_VXLAN_OUTER, pkt->caplen);
-    pkt->frame_len -= WF_VXLAN_OUTER;
+    pkt->caplen = (uint16_t)(pkt->caplen - outer);
+    memmove(pkt->data, pkt->data + outer, pkt->caplen);
+    pkt->frame_len -= outer;
     if (pkt->frame_len < WF_FRAME_MIN)
         pkt->frame_len = WF_FRAME_MIN;
     pkt->flags &= (uint16_t) ~(WF_PKT_IP_OK | WF_PKT_TUNNEL);
     pkt->dst_host = 0;
+    pkt->vlan = 0;
     pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
     if (pkt->malformed || !restore(sw, pkt, dscp, ecn)) {
         wf_switch_drop(v, pkt->malformed ? WF_DROP_MALFORMED : WF_DROP_TUNNEL_CE);
@@ -133,14 +136,14 @@ enum wf_tunnel_step wf_tunnel_forward(struct wf_switch *sw, struct wf_visit *v)
 {
     const uint8_t *b = wf_pkt_bytes(v->pkt);
     const struct wf_host_addr *h;
-    uint32_t vni;
+    uint32_t vni, outer;
 
     if (!memcmp(b, sw->node.mac, 6)) {
-        if (!wf_vxlan_get(b, wf_pkt_caplen(v->pkt), &v->pkt->p, &vni) ||
-            memcmp(b + v->pkt->p.l3_off + 16, sw->ends[sw->sw].ip, 4))
+        outer = wf_vxlan_get(b, wf_pkt_caplen(v->pkt), &v->pkt->p, &vni);
+        if (!outer || memcmp(b + v->pkt->p.l3_off + 16, sw->ends[sw->sw].ip, 4))
             return WF_TUNNEL_NOT;
         if (vni == sw->cfg.vxlan.vni)
-            return decap(sw, v);
+            return decap(sw, v, outer);
         wf_switch_drop(v, WF_DROP_TUNNEL_VNI);
         return WF_TUNNEL_DONE;
     }

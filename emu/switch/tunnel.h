@@ -22,6 +22,9 @@ struct wf_tunnel_end {
     uint8_t ip[4];
 };
 
+/* A packet's dst_host, when its dst_sw is the end of a tunnel. */
+#define WF_DST_TUNNEL UINT32_MAX
+
 /* A frame at a leaf that is an end point. NOT: none of the tunnel's. DONE: dropped. OUT: put into a
  * tunnel, v->out is set. BRIDGE: taken out of one, for the leaf's own hosts. */
 enum wf_tunnel_step { WF_TUNNEL_NOT, WF_TUNNEL_DONE, WF_TUNNEL_OUT, WF_TUNNEL_BRIDGE };

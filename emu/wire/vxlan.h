@@ -2,7 +2,8 @@
 /*
  * VXLAN (RFC 7348): a frame without FCS behind Ethernet, IPv4, UDP and eight bytes with the network
  * identifier; and what becomes of ECN at a tunnel's end (RFC 6040). The UDP checksum is 0 and the
- * source port is the caller's, from the inner flow. Left out: an outer IPv6 header, outer tags.
+ * source port is the caller's, from the inner flow. Left out: an outer IPv6 header, writing outer
+ * tags.
  */
 #ifndef WEFT_WIRE_VXLAN_H
 #define WEFT_WIRE_VXLAN_H
@@ -25,9 +26,10 @@ struct wf_vxlan {
 
 /* Write what goes before an inner frame of inner_len bytes without FCS. */
 void wf_vxlan_put(uint8_t outer[WF_VXLAN_OUTER], const struct wf_vxlan *h, uint32_t inner_len);
-/* Whether frame[0..caplen) is VXLAN of an outer IPv4 header without options and tags, and of which
- * network. Only what its parse holds is looked at first. */
-bool wf_vxlan_get(const uint8_t *frame, uint32_t caplen, const struct wf_parsed *p, uint32_t *vni);
+/* Where the inner frame begins when frame[0..caplen) is VXLAN of an outer IPv4 header without
+ * options, behind whatever tags, and of which network; else 0. */
+uint32_t wf_vxlan_get(const uint8_t *frame, uint32_t caplen, const struct wf_parsed *p,
+                      uint32_t *vni);
 
 /* RFC 6040 4.2: the ECN field of a packet that leaves a tunnel; -1: to be dropped (CE, and the
  * inner packet is not ECN-capable). */

@@ -43,6 +43,11 @@ class Vxlan(unittest.TestCase):
             digests.add(json.loads(done.stdout)["digest"])
         self.assertEqual(len(digests), 1)
 
+    def test_trunks_between_switches_carry_tunnels(self):
+        text = GOOD + 'ports: {"spine*:*": {vlan: {mode: trunk, pvid: 1, svi: 10}}}\n'
+        done = weft("run", "--no-capture", "-", text=text)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_a_bridge_is_no_end_of_tunnels(self):
         done = weft("check", "-", text=GOOD.replace("vni: 200", "vni: 200}, forwarding: l2, lb: {"))
         self.assertEqual(done.returncode, 2)

@@ -318,6 +318,88 @@ static void broadcasts_reach_the_network(void **state)
     }
 }
 
+/* The links between switches are trunks of VLAN 10, at the spine's end or at both. */
+static void trunks(bool both, struct wf_switch_port_cfg cfg[2])
+{
+    cfg[0] = desc.switches[0].cfg.port;
+    cfg[1] = desc.switches[3].cfg.port;
+    for (uint32_t end = !both; end < 2; end++) {
+        cfg[end].vlan = (struct wf_vlan_cfg){.mode = WF_VLAN_TRUNK, .pvid = 1, .svi = 10};
+        for (uint32_t i = desc.n_hosts; i < desc.n_links; i++)
+            desc.links[i].port_cfg[end] = &cfg[end];
+    }
+}
+
+/* A tag that the outer frame got on its way, and its VLAN, end with the tunnel. */
+static void a_tag_outside_ends_with_the_tunnel(void **state)
+{
+    for (int both = 0; both < 2; both++) {
+        struct wf_switch_port_cfg cfg[2];
+        uint8_t buf[WF_HDR_ROOM];
+        struct wf_fabric *f;
+        uint32_t len;
+
+        describe();
+        trunks(both, cfg);
+        f = start(0);
+        len = frame_to(2, 26, WF_ECN_ECT0, 0xc123, buf);
+        send(f, buf, len);
+        wft_run(f, WF_TIME_NEVER);
+        assert_int_equal(wire.n, 1);
+        assert_int_equal(wire.len[0], len + WF_VXLAN_OUTER + 4);
+        assert_int_equal(wf_ld32(wire.bytes[0] + 12) & 0xffff0fff, 0x8100000a);
+        assert_int_equal(only(f, 2)->len, len);
+        assert_memory_equal(only(f, 2)->bytes, buf, len);
+        end(f);
+    }
+}
+
+/* On the wire the ICRC within is the right one behind a tag too. */
+static void virtual_payload_behind_a_tag(void **state)
+{
+    struct wf_switch_port_cfg cfg[2];
+    uint8_t buf[WF_HDR_ROOM];
+    struct wf_fabric *f;
+    struct wf_parsed p;
+    uint32_t len, hdr;
+
+    describe();
+    trunks(true, cfg);
+    f = start(0);
+    hdr = wft_roce(f, 0, 2, 26, 0, 1, 64, buf, &len);
+    memcpy(buf, desc.hosts[2].cfg.mac, 6);
+    wft_send(f, 0, 0, 3, buf, hdr, len);
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(wire.n, 1);
+    assert_int_equal(wire.len[0], len + WF_VXLAN_OUTER + 4);
+    assert_int_equal(wf_parse(wire.bytes[0] + WF_VXLAN_OUTER + 4, len, len, &p), WF_DROP_NONE);
+    assert_int_equal(wf_icrc_check(wire.bytes[0] + WF_VXLAN_OUTER + 4, len, &p), WF_ICRC_OK);
+    end(f);
+}
+
+static void spoil(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, enum wf_tap_dir dir,
+                  enum wf_reason why)
+{
+    if (dir == WF_TAP_TX)
+        wf_pkt_hdr_rw(pkt)[ETH + 20 + 8] = 0; /* "there is a VNI" */
+}
+
+/* For a tunnel's end, which does not take it: dropped by name. */
+static void what_the_end_does_not_take(void **state)
+{
+    uint8_t buf[WF_HDR_ROOM];
+    struct wf_fabric *f;
+
+    describe();
+    f = start(0);
+    wire.tap.fn = spoil;
+    send(f, buf, frame_to(2, 26, 0, 0xc123, buf));
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(wf_fabric_switch(f, 1)->ports[HOSTS].drops[WF_DROP_NOT_ROUTABLE], 1);
+    assert_int_equal(wft_probe(f, 2)->n_seen + wft_probe(f, 3)->n_seen, 0);
+    end(f);
+}
+
 /* Model hosts over a tunnel: they believe to be in one subnet. IPv6 too, whose headers are longer.
  */
 static void model_hosts_write_over_a_tunnel(void **state)
@@ -412,6 +494,9 @@ int main(void)
         cmocka_unit_test(the_source_port_is_the_inner_flow),
         cmocka_unit_test(the_mtu_is_the_outer_packets),
         cmocka_unit_test(broadcasts_reach_the_network),
+        cmocka_unit_test(a_tag_outside_ends_with_the_tunnel),
+        cmocka_unit_test(virtual_payload_behind_a_tag),
+        cmocka_unit_test(what_the_end_does_not_take),
         cmocka_unit_test(model_hosts_write_over_a_tunnel),
         cmocka_unit_test(tshark_reads_the_wire),
     };
