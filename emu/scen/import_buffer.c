@@ -102,6 +102,8 @@ static uint64_t bound(const struct wf_import_port *port)
         .rate_bps = port->rate_bps, .delay_ps = port->delay_ps, .mtu = (uint32_t)port->mtu};
     struct wf_pg_bounds b;
 
+    if (!port->rate_bps) /* told already */
+        return 0;
     wf_pg_bounds(&sw, &link, wf_pfc_response_ps(port->rate_bps), &b);
     return b.headroom;
 }

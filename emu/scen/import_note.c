@@ -68,20 +68,24 @@ void wf_import_note(struct wf_importing *in, enum wf_import_kind kind, struct wf
 {
     struct wf_import *im = in->im;
     char text[512];
-    const char *id;
+    const char *id, *place;
     json_t *had;
     va_list ap;
 
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    im->errors += kind == WF_IMPORT_ERROR;
     id = identity(in, kind, at, text);
     had = json_object_get(im->seen, id);
+    place = wf_arena_printf(&im->arena, "%s @ %s", id, path(&im->arena, at));
+    if (json_object_get(im->seen, place))
+        return;
+    json_object_set_new(im->seen, place, json_true());
     if (had) {
         im->notes[json_integer_value(had)].n++;
         return;
     }
+    im->errors += kind == WF_IMPORT_ERROR;
     if (kind == WF_IMPORT_ERROR && im->errors > NOTES_MAX)
         return;
     json_object_set_new(im->seen, id, json_integer((json_int_t)im->n_notes));

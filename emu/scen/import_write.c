@@ -185,7 +185,10 @@ static void put_workload(const struct up *up, FILE *to)
             up->n == 2 ? "  - {name: in, kind: incast, from: h%u, to: h0"
                        : "  - {name: in, kind: incast, from: \"h[1-%u]\", to: h0",
             up->n - 1);
-    fprintf(to, ", size: 4MB, path_mtu: %u, window: 2MiB, dscp: %d}\n", path, dscp < 0 ? 0 : dscp);
+    if (dscp < 0) /* lossy: no more than it can bear */
+        fprintf(to, ", path_mtu: %u, window: 64KiB, dscp: 0}\n", path);
+    else
+        fprintf(to, ", size: 4MB, path_mtu: %u, window: 2MiB, dscp: %d}\n", path, dscp);
     fprintf(to, "expect:\n  - \"flow.* completes\"\n");
     if (dscp >= 0)
         fprintf(to, "  - \"sum(leaf0:p*.drop_frames) == 0\"\n");
