@@ -11,21 +11,15 @@
 #include "switch/watchdog.h"
 #include "wire/edit.h"
 
-/* What no switch lets through, whatever its tables say. */
 static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
 {
-    const uint8_t *b = wf_pkt_bytes(v->pkt);
+    enum wf_reason why = wf_switch_refuses(sw, v->pkt);
 
-    if (!(v->pkt->p.flags & WF_P_ETH))
-        return wf_switch_drop(v, WF_DROP_MALFORMED);
-    if (!memcmp(b, b + 6, 6))
-        return wf_switch_drop(v, WF_DROP_OWN_SOURCE);
-    if (v->pkt->p.flags & WF_P_RESERVED_MAC) {
-        if (sw->mgmt && sw->mgmt->rx(sw, v->in, v->pkt))
-            return WF_DONE;
-        return wf_switch_drop(v, WF_DROP_RESERVED_MAC);
-    }
-    return WF_NEXT;
+    if (!why)
+        return WF_NEXT;
+    if (why == WF_DROP_RESERVED_MAC && sw->mgmt && sw->mgmt->rx(sw, v->in, v->pkt))
+        return WF_DONE;
+    return wf_switch_drop(v, why);
 }
 
 static inline enum wf_step vlan(struct wf_switch *sw, struct wf_visit *v)

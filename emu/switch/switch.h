@@ -147,6 +147,19 @@ struct wf_stage {
 };
 extern const struct wf_stage wf_switch_stages[]; /* ends with a NULL name */
 
+/* What no switch lets through, whatever its tables say, come by a port or out of a tunnel. */
+static inline enum wf_reason wf_switch_refuses(const struct wf_switch *sw, const struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+
+    if (!(pkt->p.flags & WF_P_ETH))
+        return WF_DROP_MALFORMED;
+    if (!memcmp(b, b + 6, 6))
+        return WF_DROP_OWN_SOURCE;
+    return pkt->p.flags & (WF_P_RESERVED_MAC | WF_P_MAC_CONTROL) ? WF_DROP_RESERVED_MAC
+                                                                 : WF_DROP_NONE;
+}
+
 enum wf_step wf_switch_drop(struct wf_visit *v, enum wf_reason why);
 /* The stages behind forwarding, for a packet whose way out is known. */
 void wf_switch_output(struct wf_switch *sw, struct wf_visit *v);

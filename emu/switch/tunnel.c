@@ -109,6 +109,7 @@ static enum wf_tunnel_step decap(struct wf_switch *sw, struct wf_visit *v, uint3
 {
     struct wf_pkt *pkt = v->pkt;
     uint8_t dscp = pkt->p.dscp, ecn = pkt->p.ecn;
+    enum wf_reason why;
 
     if (!wf_ip4_checksum_ok(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p)) {
         wf_switch_drop(v, WF_DROP_IP_CHECKSUM);
@@ -123,8 +124,11 @@ static enum wf_tunnel_step decap(struct wf_switch *sw, struct wf_visit *v, uint3
     pkt->dst_host = 0;
     pkt->vlan = 0;
     pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
-    if (pkt->malformed || !restore(sw, pkt, dscp, ecn)) {
-        wf_switch_drop(v, pkt->malformed ? WF_DROP_MALFORMED : WF_DROP_TUNNEL_CE);
+    why = pkt->malformed ? WF_DROP_MALFORMED : wf_switch_refuses(sw, pkt);
+    if (!why && !restore(sw, pkt, dscp, ecn))
+        why = WF_DROP_TUNNEL_CE;
+    if (why) {
+        wf_switch_drop(v, why);
         return WF_TUNNEL_DONE;
     }
     pkt->hash = wf_hash_bytes(pkt->data, pkt->caplen < WF_HDR_ROOM ? pkt->caplen : WF_HDR_ROOM,

@@ -246,6 +246,49 @@ static void foreign_tunnel_frames(void **state)
     }
 }
 
+/* One link's own frames do not come through a tunnel: PFC for another host's port, LLDP, and what
+ * check refuses at a port. */
+static void frames_of_one_link_within(void **state)
+{
+    static const uint8_t pfc[] = {0x88, 0x08, 0x01, 0x01, 0x00, 0xff, 0xff, 0xff};
+    static const struct {
+        const char *dst, *src; /* NULL: host 1's, host 0's */
+        enum wf_reason why;
+        bool tag;
+    } cases[] = {
+        {"\x01\x80\xc2\0\0\1", NULL, WF_DROP_RESERVED_MAC, false},
+        {"\x01\x80\xc2\0\0\x0e", NULL, WF_DROP_RESERVED_MAC, false},
+        {NULL, NULL, WF_DROP_RESERVED_MAC, false},
+        {NULL, NULL, WF_DROP_RESERVED_MAC, true},
+        {"\2\0\0\0\7\7", "\2\0\0\0\7\7", WF_DROP_OWN_SOURCE, false},
+    };
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wf_vxlan h = {.ttl = 9, .sport = 50000, .vni = VNI};
+        uint8_t buf[WF_VXLAN_OUTER + 60] = {0}, *in = buf + WF_VXLAN_OUTER;
+        struct wf_fabric *f;
+
+        describe();
+        f = start(0);
+        memcpy(h.dst_mac, wf_fabric_switch(f, 0)->mac, 6);
+        memcpy(h.src_mac, desc.hosts[0].cfg.mac, 6);
+        memcpy(h.src_ip, "\xc0\x00\x02\x01", 4);
+        memcpy(h.dst_ip, "\xac\x1f\x00\x00", 4); /* leaf 0's own */
+        wf_vxlan_put(buf, &h, 60);
+        memcpy(in, cases[i].dst ? (const uint8_t *)cases[i].dst : desc.hosts[1].cfg.mac, 6);
+        memcpy(in + 6, cases[i].src ? (const uint8_t *)cases[i].src : desc.hosts[0].cfg.mac, 6);
+        memcpy(in + 12, "\x81\0\0\x0a", 4);
+        memcpy(in + 12 + 4 * cases[i].tag, pfc, sizeof(pfc));
+        if (cases[i].why == WF_DROP_OWN_SOURCE)
+            memcpy(in + 12, "\x88\xb5", 2);
+        send(f, buf, sizeof(buf));
+        wft_run(f, WF_TIME_NEVER);
+        assert_int_equal(wf_fabric_switch(f, 0)->ports[0].drops[cases[i].why], 1);
+        assert_int_equal(wf_fabric_host(f, 1)->ports[0].ctr[WF_PORT_RX_FRAMES], 0);
+        end(f);
+    }
+}
+
 /* The outer source port is the inner flow's: equal for equal ones, and spread over 49152 to 65535.
  */
 static void the_source_port_is_the_inner_flow(void **state)
@@ -491,6 +534,7 @@ int main(void)
         cmocka_unit_test(fc_O14),
         cmocka_unit_test(fc_O14_dscp_and_not_ect),
         cmocka_unit_test(foreign_tunnel_frames),
+        cmocka_unit_test(frames_of_one_link_within),
         cmocka_unit_test(the_source_port_is_the_inner_flow),
         cmocka_unit_test(the_mtu_is_the_outer_packets),
         cmocka_unit_test(broadcasts_reach_the_network),
