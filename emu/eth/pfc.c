@@ -121,13 +121,25 @@ void wf_pfc_ignore(struct wf_port *port, unsigned prio, bool ignore)
     queue_update(pfc, pfc->queue_of_prio[prio], wf_now(port));
 }
 
-static void prio_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
+static bool span_join(const struct wf_span *x, uint64_t now, struct wf_span *all)
+{
+    if (x->until_ps <= now)
+        return false;
+    all->from_ps = x->from_ps < all->from_ps ? x->from_ps : all->from_ps;
+    wf_max_u64(&all->until_ps, x->until_ps);
+    return true;
+}
+
+/* A priority stops while the link's pause or its own lasts: neither ends the other. */
+static void prio_update(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
 {
     uint64_t now = wf_now(pfc->port);
+    struct wf_span all = {.from_ps = WF_TIME_NEVER};
     struct wf_hold *p = &pfc->prio[prio];
+    bool by_pause = span_join(&pfc->by_pause, now, &all);
 
-    if (quanta)
-        hold_set(p, now, now + pfc->response_ps, now + wf_pfc_quanta_ps(pfc->port, quanta));
+    if (span_join(&pfc->by_pfc[prio], now, &all) || by_pause)
+        hold_set(p, now, all.from_ps, all.until_ps);
     else
         hold_set(p, now, now, now);
     if (wf_why_of(pfc->port))
@@ -136,13 +148,30 @@ static void prio_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quant
     queue_update(pfc, pfc->queue_of_prio[prio], now);
 }
 
+static void span_set(const struct wf_pfc_port *pfc, struct wf_span *x, uint64_t quanta)
+{
+    uint64_t now = wf_now(pfc->port);
+    uint64_t from = quanta ? now + pfc->response_ps : now;
+
+    if (x->until_ps <= now || x->from_ps > from) /* else it goes on: only the end moves */
+        x->from_ps = from;
+    x->until_ps = now + wf_pfc_quanta_ps(pfc->port, quanta);
+}
+
+static void pause_received(struct wf_pfc_port *pfc, uint64_t quanta)
+{
+    span_set(pfc, &pfc->by_pause, quanta);
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+        prio_update(pfc, prio, quanta);
+}
+
 /* A pause that a PFC frame began is over when it ran out, or was ended. Nobody need look just then:
  * whoever looks later sees it. */
 static void note_end(struct wf_pfc_port *pfc, unsigned prio, uint64_t now)
 {
     uint8_t bit = (uint8_t)(1u << prio);
 
-    if (!(pfc->pausing & bit) || pfc->prio[prio].until_ps > now)
+    if (!(pfc->pausing & bit) || pfc->by_pfc[prio].until_ps > now)
         return;
     pfc->pausing &= (uint8_t)~bit;
     pfc->port->prio_ctr[prio][WF_PRIO_ON2OFF_RX]++;
@@ -160,7 +189,8 @@ static void pfc_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta
     note_end(pfc, prio, now);
     was = pfc->pausing & 1u << prio;
     ctr[!quanta ? WF_PRIO_XON_RX : was ? WF_PRIO_REFRESH_RX : WF_PRIO_XOFF_RX]++;
-    prio_received(pfc, prio, quanta);
+    span_set(pfc, &pfc->by_pfc[prio], quanta);
+    prio_update(pfc, prio, quanta);
     if (quanta)
         pfc->pausing |= (uint8_t)(1u << prio);
     note_end(pfc, prio, now);
@@ -198,8 +228,8 @@ static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
         break;
     case WF_MAC_CONTROL_IS_PAUSE:
         port->ctr[WF_PORT_PAUSE_RX_FRAMES]++;
-        for (unsigned prio = 0; prio < WF_PRIOS && obeys_pause(&pfc->cfg); prio++)
-            prio_received(pfc, prio, f.quanta[0]);
+        if (obeys_pause(&pfc->cfg))
+            pause_received(pfc, f.quanta[0]);
         break;
     case WF_MAC_CONTROL_IS_BAD:
         port->ctr[WF_PORT_PFC_BAD_FRAMES]++;
@@ -389,7 +419,9 @@ static void pfc_link_changed(struct wf_port *port, bool up)
 
     if (up)
         return;
+    pfc->by_pause.until_ps = now;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++) {
+        pfc->by_pfc[prio].until_ps = now;
         hold_set(&pfc->prio[prio], now, now, now);
         note_end(pfc, prio, now);
         if (pfc->xoff_sent & 1u << prio)

@@ -4,10 +4,12 @@
  * Receiving: each priority has its own timer in quanta of 512 bit times of the link; it stops the
  * queue that the priority maps to after the response delay, counts from reception, and expires.
  * Sending: XOFF with the configured quanta, refreshed at half of it while it lasts, XON as quanta
- * 0. A pause never preempts a frame. A port has either of the two, or none; what it does not obey
- * it counts. Frames that are no valid PFC or pause for this port are counted and change nothing:
- * another address than 01-80-C2-00-00-01 and its own, a tag, an unknown opcode, too few bytes. The
- * high byte of the class-enable vector and whatever pads the frame are ignored.
+ * 0. A pause never preempts a frame. A port has either of the two, or none, or obeys 802.3x beside
+ * PFC: the link's timer and those of the priorities run apart, and a queue stops while either does.
+ * What a port does not obey it counts. Frames that are no valid PFC or pause for this port are
+ * counted and change nothing: another address than 01-80-C2-00-00-01 and its own, a tag, an unknown
+ * opcode, too few bytes. The high byte of the class-enable vector and whatever pads the frame are
+ * ignored.
  */
 #ifndef WEFT_ETH_PFC_H
 #define WEFT_ETH_PFC_H
@@ -36,14 +38,20 @@ struct wf_hold {
     uint64_t settled_ps, total_ps;
 };
 
+/* What one kind of frame asked for; over when until_ps has come. */
+struct wf_span {
+    uint64_t from_ps, until_ps;
+};
+
 struct wf_pfc_port {
     struct wf_port *port;
     struct wf_pfc_cfg cfg;
     uint64_t response_ps;
     uint8_t queue_of_prio[WF_PRIOS];
-    struct wf_hold prio[WF_PRIOS];   /* received */
-    struct wf_hold queue[WF_QUEUES]; /* what that means for our queues */
-    uint8_t xoff_sent;               /* bit per priority that we keep paused */
+    struct wf_span by_pause, by_pfc[WF_PRIOS]; /* received: 802.3x of the link, PFC */
+    struct wf_hold prio[WF_PRIOS];             /* both together */
+    struct wf_hold queue[WF_QUEUES];           /* what that means for our queues */
+    uint8_t xoff_sent;                         /* bit per priority that we keep paused */
     uint64_t xoff_since_ps[WF_PRIOS];
     uint64_t told_until_ps[WF_PRIOS]; /* how long the peer stops by the frames that were sent */
     uint64_t period_ps;               /* from refresh to refresh */

@@ -416,6 +416,53 @@ static void pause_frames_stop_everything(void **state)
     wf_fabric_free(f);
 }
 
+/* 802.3x obeyed beside PFC: two timers. Neither kind's end, or a shorter time, ends what the other
+ * asked for; the queue stops while either runs, and ON2OFF is of PFC alone. */
+static void pause_beside_pfc_is_another_timer(void **state)
+{
+    static const struct {
+        uint16_t opcode, quanta;
+        uint32_t until[2]; /* of priorities 3 and 4, in quanta after the first frame; 0: free */
+    } rows[] = {
+        {0x0101, 1000, {1000, 0}}, {0x0001, 0, {1000, 0}},       {0x0001, 10, {1000, 14}},
+        {0x0001, 0, {1000, 0}},    {0x0001, 2000, {2008, 2008}}, {0x0101, 0, {2008, 2008}},
+        {0x0101, 9, {2008, 2008}}, {0x0001, 0, {21, 0}},
+    };
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]), APART = 2 * 5120 };
+    uint64_t first = (64 + 8) * 80 + 500 * NS, until;
+    struct wf_fabric *f;
+    struct wf_port *port;
+
+    one_leaf(2);
+    no_response_delay(&desc.switches[0].cfg);
+    desc.switches[0].cfg.port.pfc.obey_pause = true;
+    f = wft_build(&desc);
+    port = leaf_port(f, 1);
+    for (unsigned i = 0; i < ROWS; i++) {
+        uint16_t q[8] = {[3] = rows[i].quanta}; /* a pause has its time where PFC has the vector */
+
+        wft_run(f, i * APART);
+        raw(f, 1, to_all, rows[i].opcode, rows[i].opcode == 1 ? rows[i].quanta : 1 << 3, q, 60);
+    }
+    for (unsigned i = 0; i < ROWS; i++) {
+        wft_run(f, first + i * APART + 1);
+        for (unsigned k = 0; k < 2; k++) {
+            uint64_t want = first + rows[i].until[k] * 5120ull;
+
+            assert_int_equal(wf_pfc_paused(port, 3 + k, &until), rows[i].until[k] != 0);
+            assert_true(!rows[i].until[k] || until == want);
+        }
+        assert_int_equal(port->held, i + 1 < ROWS && rows[i].until[1] ? 0xff : 1 << 3);
+    }
+    assert_int_equal(port->prio_ctr[3][WF_PRIO_ON2OFF_RX], 1);
+    wft_run(f, US);
+    wf_fabric_settle(f);
+    assert_int_equal(port->prio_ctr[3][WF_PRIO_ON2OFF_RX], 2);
+    assert_int_equal(port->prio_ctr[3][WF_PRIO_PAUSED_PS], 21 * 5120);
+    assert_int_equal(port->prio_ctr[4][WF_PRIO_PAUSED_PS], (2 + 6) * 5120);
+    wf_fabric_free(f);
+}
+
 static void none_sends_and_obeys_nothing(void **state)
 {
     static const uint16_t q[8] = {9, 9, 9, 9, 9, 9, 9, 9};
@@ -515,6 +562,7 @@ int main(void)
         cmocka_unit_test(odd_frames_do_what_the_standard_says),
         cmocka_unit_test(pfc_is_for_the_priorities_that_have_it),
         cmocka_unit_test(pause_frames_stop_everything),
+        cmocka_unit_test(pause_beside_pfc_is_another_timer),
         cmocka_unit_test(none_sends_and_obeys_nothing),
         cmocka_unit_test(control_frames_are_lost_like_others),
         cmocka_unit_test(storms_are_frames_on_the_wire),
