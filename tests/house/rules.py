@@ -350,9 +350,21 @@ def docs_name_what_exists(tree):
                     yield f"{f}:{n}: '{name}' does not exist"
 
 
+def model_has_one_row_each(tree):
+    """Two rows of one feature in one place of the code are bound to contradict each other."""
+    seen = {}
+    for n, line in tree.lines("docs/MODEL.md") if "docs/MODEL.md" in tree.files else []:
+        row = tuple(c.strip() for c in line.split("|")[1:3])
+        if len(row) < 2 or "`" not in row[1]:
+            continue
+        if row in seen:
+            yield f"docs/MODEL.md:{n}: '{row[0]}' has a row already, in line {seen[row]}"
+        seen.setdefault(row, n)
+
+
 RULES = [
     include_order, no_dpdk_in_pure_code, clock_has_one_home, environment_has_one_home,
     no_allocation_in_pure_code, no_globals, no_struct_typedef, no_promises, no_machine_paths,
     no_registry_hosts, spdx, file_begins_with_its_subject, short_functions, formatted, spelling,
-    shell, every_test_is_listed, docs_name_what_exists,
+    shell, every_test_is_listed, docs_name_what_exists, model_has_one_row_each,
 ]

@@ -65,6 +65,8 @@ PLANTED = [
     ("every_test_is_listed", "tests/fuzz/fuzz_b.c", HEAD, "no meson.build runs it"),
     ("docs_name_what_exists", "docs/odd.md", "[x](gone.md)\n", "'gone.md' does not exist"),
     ("docs_name_what_exists", "README.md", "run `scripts/gone`\n", "'scripts/gone' does not exist"),
+    ("model_has_one_row_each", "docs/MODEL.md", "| a | `emu/main.c` | x |\n| a | `emu/main.c` |\n",
+     "'a' has a row already, in line 1"),
 ]
 
 
