@@ -178,13 +178,21 @@ uint32_t wf_flow_hash(const uint8_t *b, const struct wf_parsed *p)
     return (uint32_t)(h >> 32);
 }
 
+void wf_pkt_rehash(struct wf_pkt *pkt)
+{
+    uint32_t caplen = wf_pkt_caplen(pkt);
+
+    pkt->hash = wf_hash_bytes(wf_pkt_bytes(pkt), caplen < WF_HDR_ROOM ? caplen : WF_HDR_ROOM,
+                              pkt->frame_len);
+}
+
 enum wf_reason wf_pkt_parse(struct wf_pkt *pkt)
 {
     const uint8_t *b = wf_pkt_bytes(pkt);
     uint32_t caplen = wf_pkt_caplen(pkt);
     enum wf_reason why = wf_parse(b, caplen, pkt->frame_len - WF_FCS_LEN, &pkt->p);
 
-    pkt->hash = wf_hash_bytes(b, caplen < WF_HDR_ROOM ? caplen : WF_HDR_ROOM, pkt->frame_len);
+    wf_pkt_rehash(pkt);
     if (!why)
         pkt->flow_hash = wf_flow_hash(b, &pkt->p);
     return why;

@@ -169,6 +169,8 @@ void wf_pkt_free(struct wf_net *net, struct wf_pkt *pkt);
 unsigned wf_net_spare(const struct wf_net *net);
 /* Parse and hash its bytes; frame_len is set, headers are there. */
 enum wf_reason wf_pkt_parse(struct wf_pkt *pkt);
+/* The same without the parse, which stays what it was. */
+void wf_pkt_rehash(struct wf_pkt *pkt);
 /* What ECMP hashes of a parsed frame: addresses, protocol, ports; without IP its MACs and type. */
 uint32_t wf_flow_hash(const uint8_t *bytes, const struct wf_parsed *p);
 /* Headers to edit; the caller tells the digest by wf_pkt_edited(). */

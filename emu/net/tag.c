@@ -8,9 +8,41 @@
 
 enum { MACS_LEN = 12 };
 
-static void reparse(struct wf_pkt *pkt)
+static void move(uint16_t *off, int by)
 {
-    pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
+    if (*off)
+        *off = (uint16_t)(*off + by);
+}
+
+/* What was parsed before it was cut stays true but for the tags, by one more, one less or none. */
+static void retag(struct wf_pkt *pkt, int tags)
+{
+    struct wf_parsed *p = &pkt->p;
+    const uint8_t *tag = pkt->data + MACS_LEN;
+    int by = tags * WF_VLAN_TAG_LEN;
+    uint16_t tci;
+
+    p->n_tags = (uint8_t)(p->n_tags + tags);
+    move(&p->l3_off, by);
+    move(&p->l4_off, by);
+    move(&p->bth_off, by);
+    move(&p->payload_off, by);
+    tci = p->n_tags ? wf_ld16(tag + 2) : 0;
+    p->flags = (p->flags & ~WF_P_VLAN) | (p->n_tags ? WF_P_VLAN : 0);
+    p->pcp = (uint8_t)(tci >> 13);
+    p->dei = tci >> 12 & 1;
+    p->vid = tci & 0xfff;
+    p->inner_vid = p->n_tags > 1 ? wf_ld16(tag + WF_VLAN_TAG_LEN + 2) & 0xfff : 0;
+    wf_pkt_rehash(pkt);
+}
+
+/* A trimmed packet's lengths contradict what is left of it, by design: no parser may judge it. */
+static void reparse(struct wf_pkt *pkt, int tags)
+{
+    if (pkt->flags & WF_PKT_TRIMMED)
+        retag(pkt, tags);
+    else
+        pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
 }
 
 /* Room for n more bytes in front of what is there, or behind it; NULL: the buffer is too small. */
@@ -61,7 +93,7 @@ struct wf_pkt *wf_pkt_tag_push(struct wf_net *net, struct wf_pkt *pkt, uint16_t 
     wf_st16(data + MACS_LEN + 2, tci);
     pkt->caplen = (uint16_t)(pkt->caplen + WF_VLAN_TAG_LEN);
     pkt->frame_len += WF_VLAN_TAG_LEN;
-    reparse(pkt);
+    reparse(pkt, 1);
     return pkt;
 }
 
@@ -81,7 +113,7 @@ void wf_pkt_tag_pop(struct wf_pkt *pkt)
             pkt->caplen = (uint16_t)len;
         }
     }
-    reparse(pkt);
+    reparse(pkt, -1);
 }
 
 void wf_pkt_tag_set(struct wf_pkt *pkt, uint16_t vid)
@@ -90,5 +122,5 @@ void wf_pkt_tag_set(struct wf_pkt *pkt, uint16_t vid)
 
     WF_ASSERT(pkt->p.flags & WF_P_VLAN);
     wf_st16(tci, (uint16_t)((wf_ld16(tci) & 0xf000) | vid));
-    reparse(pkt);
+    reparse(pkt, 0);
 }

@@ -328,6 +328,96 @@ static void a_dead_link_drops_trimmed_packets(void **state)
     end(f);
 }
 
+enum { VID = 10, TAG = 4 };
+
+/* Hosts 0 and 1 of leaf0, and host 5 of leaf1, which is behind a trunk when `tagged`; trunks
+ * between the switches. */
+static void with_vlans(int ip_length, bool l2, bool tagged)
+{
+    static struct wf_switch_port_cfg access, trunk;
+    struct wf_switch_cfg *c = describe();
+
+    for (uint32_t i = 0; i < desc.n_switches; i++) {
+        desc.switches[i].cfg.trim.ip_length = ip_length;
+        desc.switches[i].cfg.forwarding = l2 ? WF_FORWARD_L2 : WF_FORWARD_ROUTED;
+    }
+    access = trunk = c->port;
+    access.vlan = (struct wf_vlan_cfg){.mode = WF_VLAN_ACCESS, .pvid = VID};
+    trunk.vlan = (struct wf_vlan_cfg){.mode = WF_VLAN_TRUNK, .pvid = 1, .svi = VID};
+    for (uint32_t i = 0; i < desc.n_links; i++) {
+        bool to_host = desc.links[i].a.is_host || desc.links[i].b.is_host;
+        const struct wf_switch_port_cfg *of = to_host ? &access : &trunk;
+
+        if (tagged && i == 5)
+            of = &trunk;
+        if (l2 || i == 5)
+            desc.links[i].port_cfg[0] = desc.links[i].port_cfg[1] = of;
+        if (to_host)
+            desc.links[i].port_cfg[!desc.links[i].a.is_host ? 1 : 0] = NULL;
+    }
+}
+
+static void to_behind_the_trunk(struct wf_fabric *f, bool l2)
+{
+    for (uint32_t i = 0; i < 30; i++)
+        for (uint32_t from = 0; from < 2; from++) {
+            uint8_t buf[WF_ROCE_HDR_MAX];
+            uint32_t len, hdr = wft_roce(f, from, 5, 0, WF_ECN_ECT0, i, MTU, buf, &len);
+
+            if (l2)
+                memcpy(buf, desc.hosts[5].cfg.mac, 6);
+            wft_send(f, from, 0, 0, buf, hdr, len);
+        }
+    wft_run(f, WF_TIME_NEVER);
+}
+
+/* Trimmed within the fabric, then a tag is taken off or put on: what a switch knew of it before it
+ * was cut holds on, with both lengths, and a model host takes it for what it is. */
+static void check_tags(int ip_length, bool l2, bool tagged)
+{
+    uint32_t tag = tagged ? TAG : 0, size = l2 ? SIZE - TAG + tag : SIZE + tag;
+    const struct wft_seen *s;
+    struct wf_fabric *f;
+    const struct wf_port *p;
+
+    with_vlans(ip_length, l2, tagged);
+    f = wft_build(&desc);
+    to_behind_the_trunk(f, l2);
+    s = first_of(f, 5, DSCP);
+    assert_int_equal(s->len, size);
+    assert_int_equal(s->p.flags & WF_P_VLAN, tagged ? WF_P_VLAN : 0);
+    assert_int_equal(s->p.vid, tagged ? VID : 0);
+    assert_int_equal(s->p.n_tags, tagged);
+    assert_int_equal(s->p.l3_off, ETH + tag);
+    assert_true(s->p.flags & WF_P_BTH && s->p.flags & WF_P_ROCEV2);
+    assert_int_equal(s->p.bth_off, ETH + tag + 28);
+    assert_int_equal(s->p.opcode, s->bytes[ETH + tag + 28]);
+    assert_int_equal(s->p.payload_off, ETH + tag + 40);
+    assert_int_equal(s->p.payload_len, size - s->p.payload_off);
+    assert_int_equal(s->p.icrc_off, 0);
+    assert_int_equal(wf_ld16(s->bytes + ETH + tag - 2), 0x0800);
+    assert_int_equal(wf_ld16(s->bytes + s->p.l3_off + 2), ip_length == WF_TRIM_LENGTH_UPDATED
+                                                              ? s->len - s->p.l3_off
+                                                              : 20 + 8 + 12 + MTU + 4);
+    end(f);
+    with_vlans(ip_length, l2, tagged);
+    f = wft_build_some(&desc, 1 << 5);
+    to_behind_the_trunk(f, l2);
+    p = &wf_fabric_host(f, 5)->ports[0];
+    assert_true(p->ctr[WF_PORT_TRIM_RX_FRAMES] > 10);
+    assert_int_equal(p->ctr[WF_PORT_TRIM_RX_FRAMES],
+                     wf_fabric_switch(f, 0)->ports[HOSTS].ctr[WF_PORT_TRIM_TX_FRAMES]);
+    assert_int_equal(p->drops[WF_DROP_MALFORMED], 0);
+    end(f);
+}
+
+static void tags_come_and_go_behind_a_trim(void **state)
+{
+    for (int kept = 0; kept < 2; kept++)
+        for (int way = 0; way < 3; way++) /* bridged: the tag goes or stays; routed: one comes */
+            check_tags(kept ? WF_TRIM_LENGTH_KEPT : WF_TRIM_LENGTH_UPDATED, way<2, way> 0);
+}
+
 /* Lossless groups, queues that are not told to, and what is not IP unicast. */
 static void others_are_dropped_or_paused(void **state)
 {
@@ -383,6 +473,7 @@ int main(void)
         cmocka_unit_test(the_queue_may_follow_the_dscp),
         cmocka_unit_test(a_full_trim_queue_drops),
         cmocka_unit_test(a_dead_link_drops_trimmed_packets),
+        cmocka_unit_test(tags_come_and_go_behind_a_trim),
         cmocka_unit_test(others_are_dropped_or_paused),
         cmocka_unit_test(a_model_host_knows_a_trimmed_packet),
     };
