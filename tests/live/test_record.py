@@ -168,9 +168,9 @@ class Live(unittest.TestCase):
         self.assertLess(swapped, len(frames) / 100)
 
     def frames(self, name, interface=None):
-        """Hexadecimal bytes of a capture's frames, read by tshark."""
-        chosen = ["-Y", f'frame.interface_name == "{interface}"'] if interface else []
-        out = run("tshark", "-r", name, *chosen, "-T", "jsonraw", "-J", "frame",
+        """The load's frames of a capture (a kernel has things of its own to say), read by tshark."""
+        chosen = f'udp && frame.interface_name == "{interface}"' if interface else "udp"
+        out = run("tshark", "-r", name, "-Y", chosen, "-T", "jsonraw", "-J", "frame",
                   cwd=self.dir).stdout
         return [bytes.fromhex(p["_source"]["layers"]["frame_raw"][0]) for p in json.loads(out)]
 
