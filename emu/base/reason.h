@@ -16,7 +16,7 @@
     X(LINK_DOWN, "link_down", "the link was down") \
     X(LINK_LOSS, "link_loss", "lost on the link by its configured loss") \
     X(INJECTED, "injected", "dropped on purpose by an injected fault") \
-    X(OWN_SOURCE, "own_source", "destination address equals the source address") \
+    X(OWN_SOURCE, "own_source", "source address is the destination's or the switch's own") \
     X(RESERVED_MAC, "reserved_mac", "link-local group address or MAC control: a bridge never forwards it (802.1Q 8.6.3)") \
     X(HAIRPIN, "hairpin", "the only way out is the port it came from") \
     X(MTU, "mtu", "longer than the egress link takes; never cut, never fragmented") \

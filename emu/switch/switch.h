@@ -154,7 +154,7 @@ static inline enum wf_reason wf_switch_refuses(const struct wf_switch *sw, const
 
     if (!(pkt->p.flags & WF_P_ETH))
         return WF_DROP_MALFORMED;
-    if (!memcmp(b, b + 6, 6))
+    if (!memcmp(b, b + 6, 6) || !memcmp(b + 6, sw->node.mac, 6))
         return WF_DROP_OWN_SOURCE;
     return pkt->p.flags & (WF_P_RESERVED_MAC | WF_P_MAC_CONTROL) ? WF_DROP_RESERVED_MAC
                                                                  : WF_DROP_NONE;

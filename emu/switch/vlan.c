@@ -98,7 +98,8 @@ static uint16_t vlan_at(const struct wf_switch *sw, const struct wf_port_class *
 {
     const struct wf_vlan_cfg *c = &k->cfg->vlan;
 
-    if (!memcmp(wf_pkt_bytes(pkt) + 6, sw->node.mac, 6)) /* routed here */
+    if (!memcmp(wf_pkt_bytes(pkt) + 6, sw->node.mac,
+                6)) /* routed here: no frame comes in with it */
         return (uint16_t)(c->svi ? c->svi : c->pvid);
     if (pkt->vlan)
         return pkt->vlan;

@@ -251,6 +251,7 @@ static void foreign_tunnel_frames(void **state)
 static void frames_of_one_link_within(void **state)
 {
     static const uint8_t pfc[] = {0x88, 0x08, 0x01, 0x01, 0x00, 0xff, 0xff, 0xff};
+    static char own[6]; /* leaf 0's */
     static const struct {
         const char *dst, *src; /* NULL: host 1's, host 0's */
         enum wf_reason why;
@@ -261,6 +262,7 @@ static void frames_of_one_link_within(void **state)
         {NULL, NULL, WF_DROP_RESERVED_MAC, false},
         {NULL, NULL, WF_DROP_RESERVED_MAC, true},
         {"\2\0\0\0\7\7", "\2\0\0\0\7\7", WF_DROP_OWN_SOURCE, false},
+        {NULL, own, WF_DROP_OWN_SOURCE, false},
     };
 
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -275,6 +277,7 @@ static void frames_of_one_link_within(void **state)
         memcpy(h.src_ip, "\xc0\x00\x02\x01", 4);
         memcpy(h.dst_ip, "\xac\x1f\x00\x00", 4); /* leaf 0's own */
         wf_vxlan_put(buf, &h, 60);
+        memcpy(own, h.dst_mac, 6);
         memcpy(in, cases[i].dst ? (const uint8_t *)cases[i].dst : desc.hosts[1].cfg.mac, 6);
         memcpy(in + 6, cases[i].src ? (const uint8_t *)cases[i].src : desc.hosts[0].cfg.mac, 6);
         memcpy(in + 12, "\x81\0\0\x0a", 4);

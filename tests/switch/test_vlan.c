@@ -271,6 +271,36 @@ static void floods_stay_in_their_vlan(void **state)
     wf_fabric_free(f);
 }
 
+/* A switch's own address as source, as if it had routed the frame, opens no VLAN: neither to one
+ * host nor to all, in a bridge or a routed leaf. */
+static void the_switchs_address_as_source(void **state)
+{
+    static const uint8_t all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+    for (int forwarding = WF_FORWARD_ROUTED; forwarding <= WF_FORWARD_L2; forwarding++) {
+        struct wf_fabric *f;
+        struct wf_port *in;
+        uint8_t b[160];
+        uint32_t len;
+
+        bridge(1, forwarding);
+        for (uint32_t i = 0; i < HOSTS; i++)
+            vlan(i, WF_VLAN_ACCESS, 10 * (i + 1), NULL);
+        f = wft_build(d);
+        in = &wf_fabric_switch(f, 0)->ports[0];
+        len = frame_of(f, 0, 1, "", 0, b);
+        for (uint32_t to = 1; to <= HOSTS; to++) {
+            memcpy(b, to < HOSTS ? d->hosts[to].cfg.mac : all, 6);
+            memcpy(b + 6, in->node->mac, 6);
+            send(f, 0, b, len);
+            for (uint32_t i = 0; i < HOSTS; i++)
+                assert_int_equal(wft_probe(f, i)->n_seen, 0);
+            assert_int_equal(in->drops[WF_DROP_OWN_SOURCE], to);
+        }
+        wf_fabric_free(f);
+    }
+}
+
 /* DSCP and PCP by class, in either family; ECN stays, checksum and ICRC are right. What has no IP
  * or no tag is left alone. */
 static void remarking(void **state)
@@ -392,10 +422,15 @@ static void texts_of_vlans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(access_and_trunk_ports),    cmocka_unit_test(priority_tags),
-        cmocka_unit_test(inner_tags_are_carried),    cmocka_unit_test(lengths_stay_legal),
-        cmocka_unit_test(floods_stay_in_their_vlan), cmocka_unit_test(remarking),
-        cmocka_unit_test(routing_ends_a_vlan),       cmocka_unit_test(texts_of_vlans),
+        cmocka_unit_test(access_and_trunk_ports),
+        cmocka_unit_test(priority_tags),
+        cmocka_unit_test(inner_tags_are_carried),
+        cmocka_unit_test(lengths_stay_legal),
+        cmocka_unit_test(floods_stay_in_their_vlan),
+        cmocka_unit_test(remarking),
+        cmocka_unit_test(the_switchs_address_as_source),
+        cmocka_unit_test(routing_ends_a_vlan),
+        cmocka_unit_test(texts_of_vlans),
     };
 
     wft_eal(128);
