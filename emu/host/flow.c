@@ -110,15 +110,21 @@ static const uint8_t *next_hop_mac(const struct wf_host *from, const struct wf_h
                : sw->mac;
 }
 
-/* Whose that address is, as the first router would find out for each packet. */
-static void know_dst(struct wf_form *f, const struct wf_node *sw, const uint8_t dst_ip[16], bool v4)
+static bool link_local(const uint8_t ip[16], bool v4)
+{
+    return v4 ? wf_ip4_is_link_local(ip + 12) : wf_ip6_is_link_local(ip);
+}
+
+/* Whose that address is, as the first router would find out for each packet. Link-local ones are
+ * left to it, which drops them. */
+static void know_dst(struct wf_form *f, const struct wf_node *sw, const struct wf_roce *r, bool v4)
 {
     const struct wf_addr_table *addr = ((const struct wf_switch *)sw)->addr;
     const struct wf_host_addr *h;
 
-    if (sw->ops != &wf_switch_ops)
+    if (sw->ops != &wf_switch_ops || link_local(r->src_ip, v4) || link_local(r->dst_ip, v4))
         return;
-    h = v4 ? wf_addr_by_ip4(addr, dst_ip + 12) : wf_addr_by_ip6(addr, dst_ip);
+    h = v4 ? wf_addr_by_ip4(addr, r->dst_ip + 12) : wf_addr_by_ip6(addr, r->dst_ip);
     if (!h)
         return;
     f->dst_host = (uint32_t)(h - addr->hosts) + 1;
@@ -145,7 +151,7 @@ static void dress(struct wf_nic_qp *nq, const struct wf_host *to, const struct w
     f->flow_label = entropy;
     nq->prio = h->cfg.dscp_to_priority[cfg->dscp & 63] & 7;
     nq->ecn = cfg->ecn ? WF_ECN_ECT0 : WF_ECN_NOT_ECT;
-    know_dst(&nq->form, h->node.ports[0].peer->node, f->dst_ip, v4);
+    know_dst(&nq->form, h->node.ports[0].peer->node, f, v4);
 }
 
 static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to, uint32_t number,

@@ -119,6 +119,17 @@ static inline uint32_t wf_parsed_dst4(const uint8_t *frame, const struct wf_pars
     return wf_ld32(frame + p->l3_off + 16);
 }
 
+/* Of four bytes (RFC 3927) and of sixteen (RFC 4291 2.5.6). */
+static inline bool wf_ip4_is_link_local(const uint8_t *ip)
+{
+    return wf_ld16(ip) == 0xa9fe;
+}
+
+static inline bool wf_ip6_is_link_local(const uint8_t *ip)
+{
+    return (wf_ld16(ip) & 0xffc0) == 0xfe80;
+}
+
 /* With WF_P_IP: source or destination is link-local, which no router forwards (RFC 4291 2.5.6,
  * RFC 3927 7). */
 static inline bool wf_ip_link_local(const uint8_t *frame, const struct wf_parsed *p)
@@ -126,8 +137,8 @@ static inline bool wf_ip_link_local(const uint8_t *frame, const struct wf_parsed
     const uint8_t *ip = frame + p->l3_off;
 
     if (p->flags & WF_P_IP4)
-        return wf_ld16(ip + 12) == 0xa9fe || wf_ld16(ip + 16) == 0xa9fe;
-    return (wf_ld16(ip + 8) & 0xffc0) == 0xfe80 || (wf_ld16(ip + 24) & 0xffc0) == 0xfe80;
+        return wf_ip4_is_link_local(ip + 12) || wf_ip4_is_link_local(ip + 16);
+    return wf_ip6_is_link_local(ip + 8) || wf_ip6_is_link_local(ip + 24);
 }
 
 /* With WF_P_IP6 or WF_P_ROCEV1: the 16 bytes of an address or GID, in place. */

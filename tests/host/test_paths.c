@@ -375,10 +375,49 @@ static void test_refused_descriptions(void **state)
     wf_arena_free(&s.arena);
 }
 
+/* A link-local address at either end does not pass a router, be it a model host's, and the run says
+ * why; between two hosts of one leaf it is right. */
+static void link_local(uint32_t leaves, unsigned ends, bool v6)
+{
+    describe(leaves, 1, 2 / leaves, 1);
+    flow(0, 1, 1000)->ack_timeout_ps = 100 * WF_PS_PER_US;
+    wf_desc_address(&s.d, &s.arena);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct wf_host_cfg *c = &s.d.hosts[i].cfg;
+        struct wf_ip_prefix *ip = v6 ? &c->ip6 : &c->ip;
+        uint8_t *begin = ip->addr + (v6 ? 0 : 12);
+
+        if (v6)
+            c->ip.family = 0;
+        if (ends >> i & 1) {
+            memcpy(begin, v6 ? "\xfe\x80" : "\xa9\xfe", 2);
+            memset(begin + 2, 0, v6 ? 13 : 1);
+            ip->addr[15] = (uint8_t)(i + 1);
+            ip->len = v6 ? 64 : 16;
+        }
+    }
+    s.f = wft_build_some(&s.d, UINT64_MAX);
+    run(WF_TIME_NEVER);
+    assert_int_equal(ctr(0)[WF_FLOW_MSGS], leaves == 1);
+    assert_true((host_port(0)->peer->drops[WF_DROP_LINK_LOCAL] > 0) == (leaves == 2));
+    assert_int_equal(host_port(1)->ctr[WF_PORT_RX_FRAMES] > 0, leaves == 1);
+    done();
+}
+
+static void test_link_local(void **state)
+{
+    for (int v6 = 0; v6 < 2; v6++) {
+        for (unsigned ends = 1; ends <= 3; ends++)
+            link_local(2, ends, v6);
+        link_local(1, 3, v6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_link_local),
         cmocka_unit_test(test_ip6_only),
         cmocka_unit_test(test_l2),
         cmocka_unit_test(test_back_to_back),
