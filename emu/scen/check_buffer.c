@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What makes a lossless group lossy before anything runs: headroom below what a link can still
- * deliver after XOFF, a buffer that is full before XOFF goes out, a peer that does not stop. Egress
- * is no matter: a lossless frame is never refused there.
+ * deliver after XOFF, a buffer that is full before XOFF goes out, a peer that does not stop. A link
+ * counts as it is at its worst: the timeline's rates too. Egress is no matter: a lossless frame is
+ * never refused there.
  */
 #include <stdio.h>
 
@@ -28,24 +29,80 @@ static const struct wf_pfc_cfg *peer_pfc(const struct wf_scenario *s, uint32_t l
                         : &wf_desc_port_cfg(&s->desc, link, !end)->pfc;
 }
 
-/* How long the peer may take to stop. */
-static uint64_t response_of(const struct wf_scenario *s, uint32_t link, int end)
+/* A rate of a link, and how long the peer may take to stop then. */
+struct pace {
+    uint64_t rate_bps, response_ps;
+    bool stepped; /* only after a step of the timeline */
+};
+
+static struct pace pace_of(const struct wf_scenario *s, uint32_t link, int end, uint64_t rate_bps)
 {
     uint64_t ps = peer_pfc(s, link, end)->response_ps;
 
-    return ps == WF_KEY_AUTO ? wf_pfc_response_ps(s->desc.links[link].cfg.rate_bps) : ps;
+    return (struct pace){rate_bps, ps == WF_KEY_AUTO ? wf_pfc_response_ps(rate_bps) : ps, false};
+}
+
+static void resolve(const struct wf_scenario *s, uint32_t link, int end, unsigned g,
+                    const struct pace *pace, struct wf_pg_limits *lim, struct wf_pg_bounds *bounds)
+{
+    const struct wf_switch_cfg *sw = &s->desc.switches[self_of(s, link, end).index].cfg;
+    const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, link, end)->pg[g];
+    struct wf_link_cfg cfg = s->desc.links[link].cfg;
+
+    cfg.rate_bps = pace->rate_bps;
+    wf_pg_resolve(sw, pg, &cfg, pace->response_ps, lim);
+    if (pg->lossless)
+        wf_pg_bounds(sw, &cfg, pace->response_ps, bounds);
 }
 
 void wf_scen_pg(const struct wf_scenario *s, uint32_t link, int end, unsigned g,
                 struct wf_pg_limits *lim, struct wf_pg_bounds *bounds)
 {
-    const struct wf_switch_cfg *sw = &s->desc.switches[self_of(s, link, end).index].cfg;
-    const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, link, end)->pg[g];
-    const struct wf_link_cfg *cfg = &s->desc.links[link].cfg;
+    struct pace pace = pace_of(s, link, end, s->desc.links[link].cfg.rate_bps);
 
-    wf_pg_resolve(sw, pg, cfg, response_of(s, link, end), lim);
-    if (pg->lossless)
-        wf_pg_bounds(sw, cfg, response_of(s, link, end), bounds);
+    resolve(s, link, end, g, &pace, lim, bounds);
+}
+
+/* What arrives after XOFF, in bits: it grows with the rate and with how long that takes. */
+static unsigned __int128 under_way(const struct pace *x, uint64_t delay_ps)
+{
+    return (unsigned __int128)x->rate_bps * (2 * delay_ps + x->response_ps);
+}
+
+/* A step's rate comes while the peer may still take as long as at the rate before it. */
+static void pace_step(const struct wf_scenario *s, const struct wf_desc_step *step, int end,
+                      uint64_t *rate_bps, struct pace *worst)
+{
+    struct pace x = pace_of(s, step->link, end, step->rate_bps);
+
+    wf_max_u64(&x.response_ps, pace_of(s, step->link, end, *rate_bps).response_ps);
+    x.stepped = true;
+    *rate_bps = step->rate_bps;
+    if (under_way(&x, s->desc.links[step->link].cfg.delay_ps) >
+        under_way(worst, s->desc.links[step->link].cfg.delay_ps))
+        *worst = x;
+}
+
+/* Of both ends of each link, by the timeline, which is in order of time. A rate that was complained
+ * of is 0. */
+static struct pace *worst_paces(struct wf_scenario *s)
+{
+    size_t n = 2ul * s->desc.n_links;
+    struct pace *worst = WF_ARENA_ARRAY(&s->arena, struct pace, n + 1);
+    uint64_t *rate = WF_ARENA_ARRAY(&s->arena, uint64_t, n + 1);
+
+    for (uint32_t i = 0; i < n; i++) {
+        rate[i] = s->desc.links[i / 2].cfg.rate_bps;
+        worst[i] = pace_of(s, i / 2, (int)(i % 2), rate[i]);
+    }
+    for (uint32_t i = 0; i < s->desc.n_steps; i++) {
+        const struct wf_desc_step *step = &s->desc.steps[i];
+
+        for (int e = 0; e < 2 && step->action == WF_DO_LINK_RATE && step->rate_bps; e++)
+            pace_step(s, step, e, &rate[2 * step->link + (uint32_t)e],
+                      &worst[2 * step->link + (uint32_t)e]);
+    }
+    return worst;
 }
 
 /* Headroom that is too small, once for each place that set it: the port that needs most speaks. */
@@ -55,6 +112,7 @@ struct short_headroom {
     unsigned group, ports;
     uint64_t has, needs;
     bool small_only; /* frames as long as the link takes fit */
+    bool stepped;    /* at a rate of the timeline's */
     const char *port;
 };
 
@@ -70,7 +128,7 @@ static bool same_place(const struct wf_origin *a, const struct wf_origin *b)
 
 static void note_short(struct wf_scenario *s, struct shorts *all, const struct wf_pg_cfg *pg,
                        unsigned g, const struct wf_pg_limits *lim,
-                       const struct wf_pg_bounds *bounds, const char *port)
+                       const struct wf_pg_bounds *bounds, bool stepped, const char *port)
 {
     const struct wf_origin *o = wf_origins_find(&s->origins, &pg->headroom_bytes);
     bool small_only = lim->headroom >= bounds->headroom_long;
@@ -92,6 +150,7 @@ static void note_short(struct wf_scenario *s, struct shorts *all, const struct w
     x->needs = needs;
     x->has = lim->headroom;
     x->pg = pg;
+    x->stepped = stepped;
     x->port = port;
 }
 
@@ -103,11 +162,12 @@ static void tell_shorts(struct wf_scenario *s, const struct shorts *all)
         snprintf(more, sizeof(more), " (%u ports)", x->ports);
         wf_scen_complain(s, best_effort(s) || x->small_only, &x->pg->headroom_bytes, NULL,
                          "headroom of lossless pg %u is %s, but %s can still arrive at %s%s after "
-                         "XOFF%s: 2 x delay x rate, the peer's response and the frames under way",
+                         "XOFF%s%s: 2 x delay x rate, the peer's response and the frames under way",
                          x->group, wf_bytes_text(x->has, a, sizeof(a)),
                          wf_bytes_text(x->needs, b, sizeof(b)), x->port, x->ports > 1 ? more : "",
                          x->small_only ? " when frames are small and waste most of their cells"
-                                       : "");
+                                       : "",
+                         x->stepped ? " once the timeline has changed the link's rate" : "");
     }
 }
 
@@ -124,7 +184,7 @@ static void check_xon(struct wf_scenario *s, const struct wf_pg_cfg *pg, unsigne
 }
 
 static void check_group_at(struct wf_scenario *s, uint32_t link, int end, unsigned g,
-                           struct shorts *shorts)
+                           const struct pace *pace, struct shorts *shorts)
 {
     const struct wf_switch_cfg *sw = &s->desc.switches[self_of(s, link, end).index].cfg;
     const struct wf_pg_cfg *pg = &wf_desc_port_cfg(&s->desc, link, end)->pg[g];
@@ -133,9 +193,9 @@ static void check_group_at(struct wf_scenario *s, uint32_t link, int end, unsign
     struct wf_pg_limits lim;
     struct wf_pg_bounds bounds;
 
-    wf_scen_pg(s, link, end, g, &lim, &bounds);
+    resolve(s, link, end, g, pace, &lim, &bounds);
     if (lim.headroom < bounds.headroom)
-        note_short(s, shorts, pg, g, &lim, &bounds, port);
+        note_short(s, shorts, pg, g, &lim, &bounds, pace->stepped, port);
     if (sw->ingress_pool[pg->pool].mode == WF_POOL_STATIC)
         check_xon(s, pg, g, &lim);
     wf_scen_check_obeyed(s, wf_desc_port_cfg(&s->desc, link, end), peer, g, port);
@@ -147,8 +207,8 @@ struct sum {
     uint64_t most_headroom[WF_POOLS], all_headroom[WF_POOLS];
 };
 
-static void add_port(struct wf_scenario *s, uint32_t link, int end, struct sum *sums,
-                     struct shorts *shorts)
+static void add_port(struct wf_scenario *s, uint32_t link, int end, const struct pace *pace,
+                     struct sum *sums, struct shorts *shorts)
 {
     struct sum *sum = &sums[self_of(s, link, end).index];
     const struct wf_switch_port_cfg *port = wf_desc_port_cfg(&s->desc, link, end);
@@ -156,10 +216,10 @@ static void add_port(struct wf_scenario *s, uint32_t link, int end, struct sum *
     struct wf_pg_bounds b;
 
     for (unsigned g = 0; g < WF_PGS; g++) {
-        wf_scen_pg(s, link, end, g, &lim[g], &b);
+        resolve(s, link, end, g, pace, &lim[g], &b);
         if (!port->pg[g].lossless)
             continue;
-        check_group_at(s, link, end, g, shorts);
+        check_group_at(s, link, end, g, pace, shorts);
         sum->all_headroom[port->pg[g].pool] += b.headroom;
         if (b.headroom > sum->most_headroom[port->pg[g].pool])
             sum->most_headroom[port->pg[g].pool] = b.headroom;
@@ -313,6 +373,7 @@ static void check_shares(struct wf_scenario *s, const struct wf_switch_cfg *sw,
 void wf_scen_check_buffer(struct wf_scenario *s)
 {
     struct sum *sums = WF_ARENA_ARRAY(&s->arena, struct sum, s->desc.n_switches + 1);
+    const struct pace *worst = worst_paces(s);
     struct shorts shorts = {.n = 0};
 
     for (uint32_t i = 0; i < s->desc.n_switches; i++)
@@ -325,7 +386,7 @@ void wf_scen_check_buffer(struct wf_scenario *s)
         if (s->desc.links[i / 2].port_cfg[i % 2])
             check_shares(s, &s->desc.switches[self.index].cfg,
                          s->desc.links[i / 2].port_cfg[i % 2]);
-        add_port(s, i / 2, (int)(i % 2), sums, &shorts);
+        add_port(s, i / 2, (int)(i % 2), &worst[i], sums, &shorts);
     }
     tell_shorts(s, &shorts);
     check_switches(s, sums);

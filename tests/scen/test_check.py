@@ -42,6 +42,30 @@ class Check(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("stdin:4:53: warning: headroom of lossless pg 3 is 0, but ", err)
 
+    def test_rates_of_the_timeline_need_headroom_too(self):
+        slow = ("links: {'*': {rate: 10Gbps, delay: 2us}}\n"
+                "switches: {'*': {pg: {3: {lossless: true, xoff: 20kB, headroom: 40kB}}}}\n")
+        step = "timeline: [{at: 10us, do: link_rate, link: h0-leaf0, rate: %s}]\n"
+        self.assertEqual(check("-", text=GOOD + slow)[0], 0)
+        self.assertEqual(check("-", text=GOOD + slow + step % "1Gbps")[0], 0)
+        code, _, err = check("-", text=GOOD + slow + step % "400Gbps")
+        self.assertEqual(code, 2)
+        self.assertIn("stdin:4:65: error: headroom of lossless pg 3 is 40kB, but ", err)
+        # 400 Gb/s for 4 us and for the 3430.4 ns of a peer at 10 Gb/s: 371.52 kB, and frames
+        self.assertRegex(err, "but 399.35kB can still arrive at leaf0:p0 after XOFF once the "
+                              "timeline has changed the link's rate: ")
+
+    def test_rates_of_the_timeline_need_buffer_too(self):
+        text = ("links: {'*': {rate: 10Gbps, delay: 20us}}\n"
+                "switches: {'*': {buffer: 700kB, ingress_pool: {0: {size: 300kB, mode: dynamic}}, "
+                "pg: {3: {lossless: true, alpha: 1}}}}\n")
+        step = "timeline: [{at: 10us, do: link_rate, link: h0-leaf0, rate: 100Gbps}]\n"
+        self.assertEqual(check("-", text=GOOD + text)[0], 0)
+        code, _, err = check("-", text=GOOD + text + step)
+        self.assertEqual(code, 2)
+        self.assertIn("leaf0 needs ", err)
+        self.assertIn("its buffer has 700kB: full, it drops before XOFF goes out", err)
+
     def test_headroom_that_is_too_small_is_refused(self):
         code, _, err = check("-", text=GOOD + "switches: {'*': {pg: {3: {lossless: true, "
                                               "headroom: 0}}}}\n")
