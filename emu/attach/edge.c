@@ -299,7 +299,9 @@ static void edge_ready(struct wf_node *node, struct wf_arena *arena)
         for (unsigned q = 0; q < WF_QUEUES; q++)
             port->q[q].quantum = DWRR_QUANTUM;
         if (port->peer->node->ops == &wf_switch_ops)
-            e->trust_pcp = ((struct wf_switch *)port->peer->node)->cfg.port.trust == WF_TRUST_PCP;
+            e->trust_pcp =
+                wf_switch_port_cfg((struct wf_switch *)port->peer->node, port->peer)->trust ==
+                WF_TRUST_PCP;
     }
 }
 

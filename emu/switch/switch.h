@@ -130,6 +130,13 @@ static inline const struct wf_port_class *wf_switch_class(const struct wf_switch
     return sw->class_of ? sw->class_of[port->index] : &sw->class;
 }
 
+/* A port's configuration; right before the switch is ready too. */
+static inline const struct wf_switch_port_cfg *wf_switch_port_cfg(const struct wf_switch *sw,
+                                                                  const struct wf_port *port)
+{
+    return sw->port_cfg && sw->port_cfg[port->index] ? sw->port_cfg[port->index] : &sw->cfg.port;
+}
+
 /* node.ops' ready: cfg, port_cfg, sw, graph and addr are set, name, ports and links in place. */
 void wf_switch_ready(struct wf_node *node, struct wf_arena *arena);
 void wf_switch_link_known(struct wf_node *node, struct wf_port *port);

@@ -124,17 +124,22 @@ static void describe(struct world *w, uint64_t seed)
     w->desc.n_steps = sizeof(steps) / sizeof(steps[0]);
 }
 
-static void build(struct world *w, uint64_t seed, uint32_t lcores)
+static void build_described(struct world *w, uint32_t lcores)
 {
     struct wf_fabric_opts opts = {.lcores = lcores};
     struct wf_err err;
 
-    describe(w, seed);
     wf_edges_init(&w->edges, NULL, NULL, NULL);
     wf_edges_opts(&w->edges, &w->desc, &opts);
     if (wf_fabric_build(&w->f, &w->desc, &opts, &err))
         fail_msg("%s", err.msg);
     wf_edges_bind(&w->edges, w->f);
+}
+
+static void build(struct world *w, uint64_t seed, uint32_t lcores)
+{
+    describe(w, seed);
+    build_described(w, lcores);
 }
 
 static void finish(struct world *w, struct outcome *o)
@@ -420,11 +425,75 @@ static void what_does_not_fit_is_refused(void **state)
     finish(&w, &repeated);
 }
 
+/* ---- priorities ------------------------------------------------------------------------------ */
+
+/* A tagged RoCEv2 packet of h0: priority 3 by its tag, 0 by its DSCP. */
+static uint32_t tagged(struct wf_fabric *f, uint8_t *b)
+{
+    static const uint8_t tag[4] = {0x81, 0x00, 0x60, 0x00};
+    uint8_t head[WF_ROCE_HDR_MAX];
+    struct wf_parsed parsed;
+    uint32_t len, hdr;
+
+    hdr = wft_roce(f, 0, 2, 0, 0, 1, 100, head, &len);
+    memset(b, 0, len + 4);
+    memcpy(b, head, 12);
+    memcpy(b + 12, tag, 4);
+    memcpy(b + 16, head + 12, hdr - 12);
+    wf_parse(b, len + 4, len + 4, &parsed);
+    wf_icrc_store(b + len, wf_icrc_of(b, len + 4, &parsed));
+    return len + 4;
+}
+
+/* A pause of priority 3 stops it where the leaf's port trusts tags, one of priority 0 where it goes
+ * by DSCP; whatever the leaf's other ports trust. */
+static void a_pause_stops_what_the_own_port_trusts(void **state)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        bool by_pcp = i & 1, others = i & 2;
+        unsigned prio = i & 4 ? 3 : 0;
+        struct wf_switch_port_cfg own;
+        struct wf_desc_link *l;
+        struct wf_port *leaf;
+        struct wf_err err;
+        uint8_t b[400];
+        uint32_t len;
+        struct world w;
+
+        describe(&w, 1);
+        l = &w.desc.links[0];
+        own = w.desc.switches[0].cfg.port;
+        own.trust = by_pcp ? WF_TRUST_PCP : WF_TRUST_DSCP;
+        l->port_cfg[l->a.is_host] = &own;
+        w.desc.switches[0].cfg.port.trust = others ? WF_TRUST_PCP : WF_TRUST_DSCP;
+        build_described(&w, 1);
+        assert_int_equal(wf_edges_repeat(&w.edges, w.f, &err), 0);
+        leaf = wf_fabric_host(w.f, 0)->ports[0].peer;
+        wf_pfc_xoff(leaf, prio);
+        run_to(w.f, 10 * WF_PS_PER_US);
+        len = tagged(w.f, b);
+        assert_int_equal(wf_ingress_repeat(&w.edges,
+                                           &(struct wf_stimulus){.kind = WF_STIM_FRAME,
+                                                                 .frame = b,
+                                                                 .cap_bytes = len,
+                                                                 .len_bytes = len},
+                                           &err),
+                         0);
+        run_to(w.f, 30 * WF_PS_PER_US);
+        assert_int_equal(leaf->ctr[WF_PORT_RX_FRAMES], prio != (by_pcp ? 3 : 0));
+        wf_pfc_xon(leaf, prio);
+        run_to(w.f, 60 * WF_PS_PER_US);
+        assert_int_equal(leaf->ctr[WF_PORT_RX_FRAMES], 1);
+        finish(&w, &repeated);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_log_holds_happens_again),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_pause_stops_what_the_own_port_trusts),
     };
     int fd, rc;
 
