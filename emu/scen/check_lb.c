@@ -2,9 +2,12 @@
 /*
  * Load balancing that hosts can't take: spray and adaptive let packets of one flow overtake each
  * other, and a host with go-back-N takes that for loss. All hosts are of that kind,
- * the model's and, as far as we know, those that are attached.
+ * the model's and, as far as we know, those that are attached. And tables that no machine holds.
  */
 #include "scen/scen_priv.h"
+#include "switch/lb.h"
+
+#define TABLES_MAX_BYTES (2ull << 30)
 
 static bool reorders(const struct wf_lb_cfg *lb)
 {
@@ -34,11 +37,69 @@ static const char *somebody(const struct wf_scenario *s, const uint32_t *leaf)
     return NULL;
 }
 
+/* Returns how many switches have hosts; degree: to how many others each is linked. */
+static uint32_t count_ends(struct wf_scenario *s, uint32_t *degree)
+{
+    bool *has_hosts = WF_ARENA_ARRAY(&s->arena, bool, s->desc.n_switches + 1);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < 2 * s->desc.n_links; i++) {
+        const struct wf_desc_link *l = &s->desc.links[i / 2];
+        struct wf_desc_end self = i % 2 ? l->b : l->a, peer = i % 2 ? l->a : l->b;
+
+        if (self.is_host)
+            continue;
+        degree[self.index] += !peer.is_host;
+        n += peer.is_host && !has_hosts[self.index];
+        has_hosts[self.index] |= peer.is_host;
+    }
+    return n;
+}
+
+/* Where the size of its table was said, or that it has one. */
+static const void *table_key(const struct wf_scenario *s, const struct wf_lb_cfg *lb)
+{
+    bool flowlet = lb->mode == WF_LB_FLOWLET;
+    const void *size = flowlet ? &lb->flowlets : &lb->buckets;
+    const void *kind = flowlet ? &lb->mode : &lb->resilient;
+
+    return wf_origins_find(&s->origins, size) ? size : kind;
+}
+
+/* The tables of all switches are there from the beginning; who has the largest is to have less. */
+static void check_tables(struct wf_scenario *s)
+{
+    uint32_t *degree = WF_ARENA_ARRAY(&s->arena, uint32_t, s->desc.n_switches + 1);
+    uint32_t n_dsts = count_ends(s, degree), at = 0;
+    uint64_t sum = 0, most = 0;
+    const struct wf_lb_cfg *lb;
+    char a[32], b[32];
+
+    for (uint32_t i = 0; i < s->desc.n_switches; i++) {
+        uint64_t bytes =
+            wf_lb_bytes(&s->desc.switches[i].cfg.lb, s->desc.n_flows, degree[i] > 1 ? n_dsts : 0);
+
+        sum += bytes;
+        at = bytes > most ? i : at;
+        wf_max_u64(&most, bytes);
+    }
+    if (sum <= TABLES_MAX_BYTES)
+        return;
+    lb = &s->desc.switches[at].cfg.lb;
+    wf_scen_complain(
+        s, false, table_key(s, lb), NULL,
+        "lb: tables of %s at each of the switches like %s, %s in all, expected at most "
+        "2 GiB: fewer %s do",
+        wf_bytes_text(most, a, sizeof(a)), s->desc.switches[at].name,
+        wf_bytes_text(sum, b, sizeof(b)), lb->mode == WF_LB_FLOWLET ? "flowlets" : "buckets");
+}
+
 void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf)
 {
     const struct wf_origin *told = NULL; /* one warning for each place that set it */
     const char *who = is_tree(s) ? NULL : somebody(s, leaf);
 
+    check_tables(s);
     for (uint32_t i = 0; who && i < s->desc.n_switches; i++) {
         const struct wf_lb_cfg *lb = &s->desc.switches[i].cfg.lb;
         const struct wf_origin *o = wf_origins_find(&s->origins, &lb->mode);

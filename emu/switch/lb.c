@@ -219,18 +219,27 @@ static void make_buckets(struct wf_switch *sw, struct wf_arena *arena)
     }
 }
 
-static uint32_t flowlet_slots(const struct wf_switch *sw)
+static uint32_t flowlet_slots(const struct wf_lb_cfg *c, uint32_t n_flows)
 {
-    uint64_t want = sw->cfg.lb.flowlets, n = 1;
+    uint64_t want = c->flowlets, n = 1;
 
     if (!want) {
-        want = (uint64_t)FLOWLETS_PER_FLOW * sw->n_flows;
+        want = (uint64_t)FLOWLETS_PER_FLOW * n_flows;
         want = want < FLOWLETS_MIN ? FLOWLETS_MIN : want;
         want = want > FLOWLETS_AUTO_MAX ? FLOWLETS_AUTO_MAX : want;
     }
     while (n < want)
         n *= 2;
     return (uint32_t)n;
+}
+
+uint64_t wf_lb_bytes(const struct wf_lb_cfg *c, uint32_t n_flows, uint32_t n_dsts)
+{
+    if (c->mode == WF_LB_FLOWLET)
+        return (uint64_t)flowlet_slots(c, n_flows) * sizeof(struct flowlet);
+    if (c->mode == WF_LB_ECMP && c->resilient != WF_LB_REHASH)
+        return (uint64_t)n_dsts * c->buckets * 2 * sizeof(uint16_t);
+    return 0;
 }
 
 void wf_lb_ready(struct wf_switch *sw, struct wf_arena *arena)
@@ -252,7 +261,7 @@ void wf_lb_ready(struct wf_switch *sw, struct wf_arena *arena)
     if (c->mode == WF_LB_SPRAY && c->spray == WF_LB_ROUND_ROBIN)
         lb->turn = WF_ARENA_ARRAY(arena, uint16_t, sw->graph->n_dsts + 1);
     if (c->mode == WF_LB_FLOWLET) {
-        lb->flowlets_mask = flowlet_slots(sw) - 1;
+        lb->flowlets_mask = flowlet_slots(c, sw->n_flows) - 1;
         lb->flowlets = WF_ARENA_ARRAY(arena, struct flowlet, lb->flowlets_mask + 1u);
     }
 }

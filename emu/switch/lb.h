@@ -24,6 +24,9 @@
 /* When the graph and the configuration are known; sw->lb stays NULL for plain ECMP. n_flows: of the
  * scenario. */
 void wf_lb_ready(struct wf_switch *sw, struct wf_arena *arena);
+/* What the tables of a switch take at most: with flows in the scenario, and switches that packets
+ * go to by several next hops. */
+uint64_t wf_lb_bytes(const struct wf_lb_cfg *c, uint32_t n_flows, uint32_t n_dsts);
 /* A port for a packet that came in at `in`, out of h, which has several. */
 __attribute__((noinline)) uint16_t wf_lb_pick(struct wf_switch *sw, const struct wf_port *in,
                                               const struct wf_pkt *pkt, uint32_t dst_sw,

@@ -66,6 +66,19 @@ class Check(unittest.TestCase):
         self.assertIn("leaf0 needs ", err)
         self.assertIn("its buffer has 700kB: full, it drops before XOFF goes out", err)
 
+    def test_tables_that_no_machine_holds_are_refused(self):
+        text = ("weft: 1\ntopology: {kind: leaf_spine, leaves: 512, spines: 2}\n"
+                "switches: {'*': {lb: {%s}}}\n")
+        for words, column in (("mode: flowlet, flowlets: 1048576", 48),
+                              ("resilient: return, buckets: 4096", 51)):
+            code, _, err = check("-", text=text % words)
+            self.assertEqual(code, 2)
+            self.assertRegex(err, f"stdin:3:{column}: error: lb: tables of .* in all, expected at "
+                                  "most 2 GiB")
+        for words in ("mode: flowlet, flowlets: 65536", "mode: flowlet", "resilient: return",
+                      "resilient: return, buckets: 1024"):
+            self.assertEqual(check("-", text=text % words)[0], 0, words)
+
     def test_headroom_that_is_too_small_is_refused(self):
         code, _, err = check("-", text=GOOD + "switches: {'*': {pg: {3: {lossless: true, "
                                               "headroom: 0}}}}\n")
