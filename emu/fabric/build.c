@@ -70,14 +70,13 @@ static void make_tunnels(struct wf_fabric *f)
 
     for (uint32_t i = 0; i < d->n_switches; i++) {
         const struct wf_tunnel_cfg *c = &d->switches[i].cfg.vxlan;
-        uint8_t own[4] = {172, 31, (uint8_t)(i >> 8), (uint8_t)i};
 
         if (!c->vni)
             continue;
         if (!ends)
             ends = WF_ARENA_ARRAY(&f->arena, struct wf_tunnel_end, d->n_switches);
         ends[i].vni = c->vni;
-        memcpy(ends[i].ip, c->ip.family == 4 ? c->ip.addr + 12 : own, 4);
+        wf_tunnel_ip(c, i, ends[i].ip);
         ((struct wf_switch *)f->nodes[i])->ends = ends;
     }
 }

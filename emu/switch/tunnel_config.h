@@ -3,6 +3,8 @@
 #ifndef WEFT_SWITCH_TUNNEL_CONFIG_H
 #define WEFT_SWITCH_TUNNEL_CONFIG_H
 
+#include <string.h>
+
 #include "base/key.h"
 
 enum wf_tunnel_dscp { WF_TUNNEL_UNIFORM, WF_TUNNEL_PIPE };
@@ -18,5 +20,13 @@ struct wf_tunnel_cfg {
 };
 
 extern const struct wf_keyset wf_tunnel_keys;
+
+/* The address of the end point at switch number sw. */
+static inline void wf_tunnel_ip(const struct wf_tunnel_cfg *c, uint32_t sw, uint8_t ip[4])
+{
+    const uint8_t own[4] = {172, 31, (uint8_t)(sw >> 8), (uint8_t)sw};
+
+    memcpy(ip, c->ip.family == 4 ? c->ip.addr + 12 : own, 4);
+}
 
 #endif

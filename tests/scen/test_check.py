@@ -79,6 +79,14 @@ class Check(unittest.TestCase):
                       "resilient: return, buckets: 1024"):
             self.assertEqual(check("-", text=text % words)[0], 0, words)
 
+    def test_tunnel_ends_differ_from_defaults_too(self):
+        text = GOOD + "switches: {'leaf*': {vxlan: {vni: 5}}, %s: {vxlan: {ip: 172.31.0.%d}}}\n"
+        for leaf, ip in (("leaf0", 1), ("leaf1", 0)):
+            code, _, err = check("-", text=text % (leaf, ip))
+            self.assertEqual(code, 2)
+            self.assertIn("stdin:3:60: error: vxlan: leaf0 and leaf1 have the same address", err)
+            self.assertEqual(check("-", text=text % (leaf, 9))[0], 0)
+
     def test_headroom_that_is_too_small_is_refused(self):
         code, _, err = check("-", text=GOOD + "switches: {'*': {pg: {3: {lossless: true, "
                                               "headroom: 0}}}}\n")
