@@ -11,6 +11,7 @@
 
 struct walk {
     uint64_t queued, on_wire, held, dropped;
+    uint64_t trimmed; /* and wait at the port that is looked at */
 };
 
 static int check_queue(struct wf_port *p, unsigned qi, struct walk *w, struct wf_err *err)
@@ -18,8 +19,10 @@ static int check_queue(struct wf_port *p, unsigned qi, struct walk *w, struct wf
     const struct wf_queue *q = &p->q[qi];
     uint64_t bytes = 0, n = 0;
 
-    for (const struct wf_fifo_node *at = q->fifo.head; at; at = at->next, n++)
+    for (const struct wf_fifo_node *at = q->fifo.head; at; at = at->next, n++) {
         bytes += WF_CONTAINER_OF(at, struct wf_pkt, q)->frame_len;
+        w->trimmed += !!(WF_CONTAINER_OF(at, struct wf_pkt, q)->flags & WF_PKT_TRIM_HERE);
+    }
     if (bytes != q->ctr[WF_QUEUE_BYTES] || n != q->fifo.count)
         return wf_err_set(err, EPROTO, "%s.q%u says %" PRIu64 " bytes, its packets have %" PRIu64,
                           p->name, qi, q->ctr[WF_QUEUE_BYTES], bytes);
@@ -34,10 +37,19 @@ static int check_port(struct wf_port *p, struct walk *w, struct wf_err *err)
 {
     uint64_t sent = p->ctr[WF_PORT_TX_FRAMES] - p->tx_lost;
     uint64_t got = p->peer->ctr[WF_PORT_RX_FRAMES] + p->peer->rx_lost;
+    const uint64_t *c = p->ctr;
     int rc = 0;
 
+    w->trimmed = 0;
     for (unsigned qi = 0; qi < WF_QUEUES && !rc; qi++)
         rc = check_queue(p, qi, w, err);
+    if (!rc && c[WF_PORT_TRIM_FRAMES] !=
+                   c[WF_PORT_TRIM_TX_FRAMES] + c[WF_PORT_TRIM_DROP_FRAMES] + w->trimmed)
+        rc = wf_err_set(err, EPROTO,
+                        "%s trimmed %" PRIu64 " packets, but sent %" PRIu64 " of them, dropped "
+                        "%" PRIu64 " and has %" PRIu64 " waiting",
+                        p->name, c[WF_PORT_TRIM_FRAMES], c[WF_PORT_TRIM_TX_FRAMES],
+                        c[WF_PORT_TRIM_DROP_FRAMES], w->trimmed);
     if (!rc && got > sent)
         rc = wf_err_set(err, EPROTO, "%s sent %" PRIu64 " frames, %s got %" PRIu64, p->name, sent,
                         p->peer->name, got);

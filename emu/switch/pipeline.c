@@ -156,10 +156,11 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 static void switch_dropped(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
                            enum wf_reason why)
 {
-    if (pkt->flags & WF_PKT_ACCOUNTED && pkt->flags & WF_PKT_TRIM_HERE)
-        wf_trim_lost(port, pkt);
-    if (pkt->flags & WF_PKT_ACCOUNTED)
-        wf_switch_release((struct wf_switch *)node, pkt);
+    if (!(pkt->flags & WF_PKT_ACCOUNTED))
+        return;
+    if (pkt->flags & WF_PKT_TRIM_HERE) /* WRED drops at the port that it came in by */
+        wf_trim_lost(&node->ports[pkt->out], pkt);
+    wf_switch_release((struct wf_switch *)node, pkt);
 }
 
 static void switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)

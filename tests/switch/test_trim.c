@@ -304,6 +304,28 @@ static void a_full_trim_queue_drops(void **state)
     end(f);
 }
 
+/* WRED of the trim queue drops them all, at the ports that they came in by: they count where they
+ * were trimmed. */
+static void wred_drops_trimmed_packets(void **state)
+{
+    struct wf_switch_cfg *c = describe();
+    const struct wf_port *p;
+    struct wf_fabric *f;
+
+    c->port.queue[QUEUE].ecn = (struct wf_ecn_cfg){.drop = true, .pmax_ppm = 1000000};
+    f = wft_build(&desc);
+    congest(f, 2, 0, MTU, 50);
+    p = wf_fabric_switch(f, 0)->ports;
+    assert_true(p[2].ctr[WF_PORT_TRIM_FRAMES] > 20);
+    assert_int_equal(p[2].ctr[WF_PORT_TRIM_DROP_FRAMES], p[2].ctr[WF_PORT_TRIM_FRAMES]);
+    assert_int_equal(p[2].q[0].ctr[WF_QUEUE_TRIM_DROP_FRAMES], p[2].ctr[WF_PORT_TRIM_FRAMES]);
+    assert_int_equal(p[0].drops[WF_DROP_WRED] + p[1].drops[WF_DROP_WRED],
+                     p[2].ctr[WF_PORT_TRIM_FRAMES]);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(p[i].ctr[WF_PORT_TRIM_DROP_FRAMES], 0);
+    end(f);
+}
+
 /* A link that goes down under waiting trimmed packets: they count as dropped. */
 static void a_dead_link_drops_trimmed_packets(void **state)
 {
@@ -472,6 +494,7 @@ int main(void)
         cmocka_unit_test(the_dscp_tells_the_hop),
         cmocka_unit_test(the_queue_may_follow_the_dscp),
         cmocka_unit_test(a_full_trim_queue_drops),
+        cmocka_unit_test(wred_drops_trimmed_packets),
         cmocka_unit_test(a_dead_link_drops_trimmed_packets),
         cmocka_unit_test(tags_come_and_go_behind_a_trim),
         cmocka_unit_test(others_are_dropped_or_paused),
