@@ -24,6 +24,7 @@
  */
 #include "switch/why.h"
 #include "switch/trim.h"
+#include "switch/watchdog.h"
 
 static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
 {
@@ -260,7 +261,9 @@ static __attribute__((noinline)) enum wf_reason trimmed(struct wf_switch *sw, st
 {
     if (!wf_trim(sw, v, why))
         return why;
-    why = judge(sw, v, pg, &sw->ipool[pg->pool], t);
+    why = sw->dropping_ports ? wf_switch_watchdog_out(sw, v) : WF_DROP_NONE;
+    if (!why)
+        why = judge(sw, v, pg, &sw->ipool[pg->pool], t);
     if (why)
         wf_trim_lost(v->out, v->pkt);
     return why;

@@ -263,17 +263,25 @@ static struct wf_wd_prio *storm_of_queue(struct wf_watchdog *wd, unsigned queue)
     return &wd->prio[prio];
 }
 
+enum wf_reason wf_switch_watchdog_out(struct wf_switch *sw, const struct wf_visit *v)
+{
+    struct wf_watchdog *out = of(sw, v->out);
+
+    if (!out || !(out->drop_queues >> v->pkt->queue & 1))
+        return WF_DROP_NONE;
+    count_drop(storm_of_queue(out, v->pkt->queue), WF_PFCWD_TX_DROP, WF_PFCWD_TX_DROP_LAST, 1);
+    return WF_DROP_PFCWD_EGRESS;
+}
+
 enum wf_step wf_switch_watchdog(struct wf_switch *sw, struct wf_visit *v)
 {
-    struct wf_watchdog *in = of(sw, v->in), *out = of(sw, v->out);
+    struct wf_watchdog *in = of(sw, v->in);
+    enum wf_reason why;
 
     if (in && in->drop_groups >> v->pkt->pg & 1) {
         count_drop(&in->prio[v->pkt->prio], WF_PFCWD_RX_DROP, WF_PFCWD_RX_DROP_LAST, 1);
         return wf_switch_drop(v, WF_DROP_PFCWD_INGRESS);
     }
-    if (out && out->drop_queues >> v->pkt->queue & 1) {
-        count_drop(storm_of_queue(out, v->pkt->queue), WF_PFCWD_TX_DROP, WF_PFCWD_TX_DROP_LAST, 1);
-        return wf_switch_drop(v, WF_DROP_PFCWD_EGRESS);
-    }
-    return WF_NEXT;
+    why = wf_switch_watchdog_out(sw, v);
+    return why ? wf_switch_drop(v, why) : WF_NEXT;
 }

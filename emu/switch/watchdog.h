@@ -46,5 +46,8 @@ void wf_watchdog_attach(struct wf_switch *sw, struct wf_port *port, struct wf_ar
 void wf_watchdog_settle(struct wf_watchdog *wd);
 /* The stage, while some storm's action is to drop. */
 enum wf_step wf_switch_watchdog(struct wf_switch *sw, struct wf_visit *v);
+/* Its half about the queue, for a packet that is given another one later: the drop's reason, which
+ * is counted, or none. */
+enum wf_reason wf_switch_watchdog_out(struct wf_switch *sw, const struct wf_visit *v);
 
 #endif

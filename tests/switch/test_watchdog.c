@@ -213,6 +213,41 @@ static void drop_loses_the_stormed_priority_only(void **state)
     wf_fabric_free(f);
 }
 
+/* Lossy packets that are trimmed into a queue which a storm makes drop: none gets there, and their
+ * own queue goes on. */
+static void drop_holds_for_trimmed_packets(void **state)
+{
+    struct wf_switch_cfg *c;
+    struct wf_fabric *f;
+    struct wf_port *p;
+
+    leaf_with(WF_WD_DROP);
+    c = &desc.switches[0].cfg;
+    c->trim = (struct wf_trim_cfg){.size_bytes = 256, .dscp = 48, .queue = 3};
+    c->port.queue[1].limit_bytes = 5000;
+    c->port.queue[1].discard = WF_DISCARD_TRIM;
+    storm(1 * US, 1 << 3, 300);
+    f = wft_build(&desc);
+    p = port_of(f, 1);
+    wft_run(f, 100 * US);
+    assert_int_equal(wd(f, 1, 3)[WF_PFCWD_STORMED], 1);
+    burst(f, 0, 1, 1, 50);
+    burst(f, 2, 1, 1, 50);
+    wft_run(f, 150 * US);
+    assert_true(p->ctr[WF_PORT_TRIM_FRAMES] > 20);
+    assert_int_equal(p->q[3].ctr[WF_QUEUE_ENQ_FRAMES], 0);
+    assert_int_equal(wd(f, 1, 3)[WF_PFCWD_TX_DROP], p->ctr[WF_PORT_TRIM_FRAMES]);
+    assert_int_equal(p->ctr[WF_PORT_TRIM_DROP_FRAMES], p->ctr[WF_PORT_TRIM_FRAMES]);
+    assert_int_equal(port_of(f, 0)->drops[WF_DROP_PFCWD_EGRESS] +
+                         port_of(f, 2)->drops[WF_DROP_PFCWD_EGRESS],
+                     p->ctr[WF_PORT_TRIM_FRAMES]);
+    assert_int_equal(seen_of(f, 1, 1) + p->ctr[WF_PORT_TRIM_FRAMES], 100);
+    wft_run(f, WF_TIME_NEVER);
+    assert_int_equal(seen_of(f, 1, 6), 0); /* nothing stale comes when the storm is over */
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
 /* What the stormer itself sent is stuck elsewhere, and fills the group at its port: from the storm
  * on nobody asks it to pause for that. */
 static void drop_asks_the_stormer_for_no_pause(void **state)
@@ -409,6 +444,7 @@ int main(void)
         cmocka_unit_test(pauses_that_end_are_no_storm),
         cmocka_unit_test(a_lapse_between_polls_is_no_storm),
         cmocka_unit_test(drop_loses_the_stormed_priority_only),
+        cmocka_unit_test(drop_holds_for_trimmed_packets),
         cmocka_unit_test(drop_asks_the_stormer_for_no_pause),
         cmocka_unit_test(forward_sends_in_spite_of_pfc),
         cmocka_unit_test(alert_only_counts),
