@@ -156,11 +156,15 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 static void switch_dropped(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt,
                            enum wf_reason why)
 {
+    struct wf_switch *sw = (struct wf_switch *)node;
+
     if (!(pkt->flags & WF_PKT_ACCOUNTED))
         return;
     if (pkt->flags & WF_PKT_TRIM_HERE) /* WRED drops at the port that it came in by */
         wf_trim_lost(&node->ports[pkt->out], pkt);
-    wf_switch_release((struct wf_switch *)node, pkt);
+    if (sw->avg && why != WF_DROP_WRED)
+        wf_switch_wred_flushed(sw, port, pkt->queue);
+    wf_switch_release(sw, pkt);
 }
 
 static void switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)

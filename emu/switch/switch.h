@@ -209,5 +209,7 @@ void wf_switch_link_changed(struct wf_node *node, struct wf_port *port, bool up)
 /* wred.c, for queues with their bit in `marks` */
 enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v);
 void wf_switch_wred_leaves(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt);
+/* A packet of the queue was dropped by a flush; where there are averages. */
+void wf_switch_wred_flushed(struct wf_switch *sw, const struct wf_port *out, unsigned queue);
 
 #endif

@@ -83,6 +83,18 @@ static void average_leaves(struct wf_switch *sw, const struct wf_port *out, unsi
         avg->empty_ps = wf_now(out);
 }
 
+/* The last packet was flushed: the queue is empty from now on. One that a dead link refused was in
+ * no queue, and has ended the empty time before: what is left of that is less than a sample. */
+void wf_switch_wred_flushed(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
+{
+    struct wf_ecn_avg *avg = &sw->avg[out->index][queue];
+
+    if (out->q[queue].ctr[WF_QUEUE_BYTES] || !cfg_of(sw, out, queue)->ecn.average)
+        return;
+    if (wf_now(out) - avg->empty_ps >= wf_txclock_span(&out->tx, WF_ECN_IDLE_BYTES * 8))
+        avg->empty_ps = wf_now(out);
+}
+
 enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;

@@ -229,6 +229,34 @@ static void an_average_that_drops_all_falls(void **state)
     wf_fabric_free(f);
 }
 
+/* A queue that has never sent anything is flushed at 20 us, and its average was 160 kB: it has been
+ * empty since then, 9 us when a packet is sent. As above, 116 samples and that packet's own. */
+static void a_flush_begins_an_empty_time(void **state)
+{
+    for (int at = WF_MARK_DEQUEUE; at <= WF_MARK_ENQUEUE; at++) {
+        struct wf_ecn_cfg ecn = {true, 1ull << 39, 1ull << 39, 1000000, 5};
+        struct wf_fabric *f = wft_build(one_leaf(&ecn, at));
+        struct wf_port *out = &wf_fabric_switch(f, 0)->ports[1];
+        struct wf_ecn_avg *avg = &((struct wf_switch *)out->node)->avg[1][PRIO];
+
+        wft_pfc(f, 1, 1 << PRIO, 65535);
+        wft_run(f, 2 * US);
+        wft_burst(f, 0, 1, DSCP, WF_ECN_ECT0, PAYLOAD, 5);
+        wft_run(f, 20 * US);
+        assert_int_equal(out->q[PRIO].fifo.count, 5);
+        avg->scaled = 160000 << 5;
+        wf_fabric_link_set(f, out->link, false);
+        wft_run(f, 21 * US);
+        wf_fabric_link_set(f, out->link, true);
+        wft_run(f, 29 * US);
+        wft_burst(f, 0, 1, DSCP, WF_ECN_ECT0, PAYLOAD, 1);
+        wft_run(f, WF_TIME_NEVER);
+        assert_int_equal(wft_probe(f, 1)->n_seen, 1);
+        assert_true(fabs((double)avg->scaled / 32 - 160000 * pow(31. / 32, 117)) < 2);
+        wf_fabric_free(f);
+    }
+}
+
 enum { RUNS = 200, PACKETS = 2010, MARKS_MAX = 128 };
 
 /* P(X <= k) of a binomial, by its terms. */
@@ -331,6 +359,7 @@ int main(void)
         cmocka_unit_test(the_average_decides),
         cmocka_unit_test(an_empty_queue_lowers_the_average),
         cmocka_unit_test(an_average_that_drops_all_falls),
+        cmocka_unit_test(a_flush_begins_an_empty_time),
         cmocka_unit_test(marking_accuracy),
     };
 
