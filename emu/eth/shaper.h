@@ -37,12 +37,14 @@ static inline void wf_shaper_init(struct wf_shaper *s, const struct wf_shaper_cf
         s->ps_per_bit = WF_PS_PER_S / s->rate_bps;
 }
 
-/* Picoseconds that so many bits take, rounded up. */
+/* Picoseconds that so many bits take, rounded up; no more than 2^62, which no run lasts. */
 static inline uint64_t wf_shaper_span_ps(const struct wf_shaper *s, uint64_t bits)
 {
-    if (s->ps_per_bit)
-        return bits * s->ps_per_bit;
-    return (uint64_t)(((unsigned __int128)bits * WF_PS_PER_S + s->rate_bps - 1) / s->rate_bps);
+    unsigned __int128 ps = (unsigned __int128)bits * s->ps_per_bit;
+
+    if (!s->ps_per_bit)
+        ps = ((unsigned __int128)bits * WF_PS_PER_S + s->rate_bps - 1) / s->rate_bps;
+    return ps >> 62 ? 1ull << 62 : (uint64_t)ps;
 }
 
 /* The first picosecond at which the bucket is not in debt. */

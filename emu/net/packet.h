@@ -192,7 +192,8 @@ static inline void wf_pkt_edited(struct wf_pkt *pkt)
     wf_pkt_edited_to(pkt, w);
 }
 /* Add a VLAN tag, take the outer one, or give it another VID, before the packet is accounted. A
- * packet without room for a tag moves to another buffer: what is returned; NULL as wf_pkt_new. */
+ * packet without room for a tag moves to another buffer: what is returned; NULL as wf_pkt_new.
+ * With the tag it must not be larger than WF_FULL_ROOM. */
 struct wf_pkt *wf_pkt_tag_push(struct wf_net *net, struct wf_pkt *pkt, uint16_t tpid, uint16_t tci);
 void wf_pkt_tag_pop(struct wf_pkt *pkt);
 void wf_pkt_tag_set(struct wf_pkt *pkt, uint16_t vid);

@@ -10,6 +10,7 @@
 #include "switch/trim.h"
 #include "switch/watchdog.h"
 #include "wire/edit.h"
+#include "wire/eth.h"
 
 static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
 {
@@ -34,6 +35,8 @@ static inline enum wf_step edit(struct wf_switch *sw, struct wf_visit *v)
 
     if (!sw->edits)
         return WF_NEXT;
+    if (sw->vlans && v->pkt->caplen + WF_VLAN_TAG_LEN > WF_FULL_ROOM) /* no room for a tag */
+        return wf_switch_drop(v, WF_DROP_MTU);
     if (sw->vlans && wf_switch_vlan_out(sw, v) == WF_DONE)
         return WF_DONE;
     k = wf_switch_class(sw, v->out);

@@ -5,6 +5,15 @@
 #include "switch/why.h"
 #include "wire/edit.h"
 
+/* Where what must not be cut ends: IP's header, with extensions that lead to a known one. */
+static uint32_t headers_end(const struct wf_pkt *pkt)
+{
+    const struct wf_parsed *p = &pkt->p;
+    uint32_t ip = p->flags & WF_P_IP6 ? 40 : (wf_pkt_bytes(pkt)[p->l3_off] & 15u) * 4;
+
+    return p->l3_off + ip > p->l4_off ? p->l3_off + ip : p->l4_off;
+}
+
 static bool eligible(const struct wf_switch *sw, const struct wf_visit *v, enum wf_reason why)
 {
     const struct wf_pkt *pkt = v->pkt;
@@ -14,6 +23,8 @@ static bool eligible(const struct wf_switch *sw, const struct wf_visit *v, enum 
         return false;
     if (pkt->flags & WF_PKT_TUNNEL || !(pkt->p.flags & WF_P_IP) || pkt->p.flags & WF_P_MULTICAST ||
         pkt->malformed)
+        return false;
+    if (headers_end(pkt) > sw->cfg.trim.size_bytes)
         return false;
     return wf_switch_class(sw, v->out)->cfg->queue[pkt->queue].discard == WF_DISCARD_TRIM &&
            !sw->pg[v->in->index][pkt->pg].lossless;
@@ -63,7 +74,9 @@ static void redirect(const struct wf_switch *sw, const struct wf_visit *v)
     pkt->flags = (uint16_t)((pkt->flags & ~WF_PKT_TRIM_QUEUE) | WF_PKT_TRIM_HERE |
                             pkt->queue << WF_PKT_TRIM_SHIFT);
     pkt->tc = by_tc ? (uint8_t)c->tc : l->tc;
-    pkt->queue = c->queue_mode == WF_TRIM_QUEUE_STATIC ? (uint8_t)c->queue : l->queue;
+    pkt->queue = c->queue_mode == WF_TRIM_QUEUE_STATIC
+                     ? (uint8_t)c->queue
+                     : wf_switch_class(sw, v->out)->cfg->tc_to_queue[l->tc];
     pkt->prio = l->prio;
 }
 

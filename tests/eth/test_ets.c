@@ -376,6 +376,27 @@ static void what_is_off_costs_nothing(void **state)
     wf_fabric_free(f);
 }
 
+/* A bucket of 30 MB at a few bits a second: its debt is longer than 64 bits of picoseconds hold,
+ * and yet it is not full two seconds later. What is beyond the burst waits to the picosecond. */
+static void a_burst_may_last_for_months(void **state)
+{
+    static const struct {
+        uint64_t rate, bytes;
+    } rows[] = {{8, 18446745}, {7, 16140902}}; /* just beyond 2^64 ps */
+
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t over = (rows[i].bytes + 15000000 - 30000000) * 8, bps = rows[i].rate;
+        struct wf_shaper s;
+
+        wf_shaper_init(&s, &(struct wf_shaper_cfg){bps, 30000000});
+        wf_shaper_take(&s, 0, rows[i].bytes);
+        assert_int_equal(wf_shaper_next_ps(&s), 0);
+        wf_shaper_take(&s, 2 * WF_PS_PER_S, 15000000);
+        assert_int_equal(wf_shaper_next_ps(&s),
+                         over / bps * WF_PS_PER_S + (over % bps * WF_PS_PER_S + bps - 1) / bps);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_wrong_map_stops_the_wrong_queue),
         cmocka_unit_test(pauses_pass_a_shaper),
         cmocka_unit_test(a_shaper_does_not_drift),
+        cmocka_unit_test(a_burst_may_last_for_months),
         cmocka_unit_test(what_is_off_costs_nothing),
     };
 

@@ -278,6 +278,59 @@ static void the_queue_may_follow_the_dscp(void **state)
     end(f);
 }
 
+/* dynamic, and the port out has a map of its own: that one, as for all packets. */
+static void the_queue_is_that_of_the_port_out(void **state)
+{
+    struct wf_switch_cfg *c = describe();
+    struct wf_switch_port_cfg out;
+    struct wf_fabric *f;
+
+    c->trim.queue_mode = WF_TRIM_QUEUE_DYNAMIC;
+    c->port.tc_to_queue[6] = 2;
+    out = c->port;
+    out.tc_to_queue[6] = 5;
+    desc.links[2].port_cfg[desc.links[2].a.is_host] = &out;
+    f = wft_build(&desc);
+    congest(f, 2, 0, MTU, 50);
+    assert_true(wf_fabric_switch(f, 0)->ports[2].q[5].ctr[WF_QUEUE_TX_FRAMES] > 20);
+    assert_int_equal(wf_fabric_switch(f, 0)->ports[2].q[2].ctr[WF_QUEUE_TX_FRAMES], 0);
+    end(f);
+}
+
+/* Two tags and all 40 bytes of IPv4 options end at byte 82: a size of less cuts no header, and the
+ * packet is dropped. */
+static void no_ip_header_is_cut(void **state)
+{
+    for (int fits = 0; fits < 2; fits++) {
+        struct wf_switch_cfg *c = describe();
+        const struct wf_port *out;
+        struct wf_fabric *f;
+
+        c->trim.size_bytes = fits ? 82 : 81;
+        f = wft_build(&desc);
+        for (uint32_t i = 0; i < 60; i++) {
+            uint8_t hdr[WF_ROCE_HDR_MAX], b[WF_ROCE_HDR_MAX + 48] = {0};
+            uint32_t len, n = wft_roce(f, i % 2, 2, 0, WF_ECN_ECT0, i, MTU, hdr, &len);
+            uint8_t *ip = b + ETH + 8;
+
+            memcpy(b, hdr, 12);
+            memcpy(b + 12, "\x81\x00\x00\x0a\x81\x00\x00\x0b\x08\x00", 10);
+            memcpy(ip, hdr + ETH, 20);
+            memcpy(ip + 60, hdr + ETH + 20, n - ETH - 20);
+            ip[0] = 0x4f;
+            wf_st16(ip + 2, (uint16_t)(wf_ld16(ip + 2) + 40));
+            wf_st16(ip + 10, wf_ip4_checksum(ip, 60));
+            wft_send(f, i % 2, 0, 0, b, n + 48, len + 48);
+        }
+        wft_run(f, WF_TIME_NEVER);
+        out = &wf_fabric_switch(f, 0)->ports[2];
+        assert_int_equal(out->ctr[WF_PORT_TRIM_FRAMES] > 10, fits);
+        assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_DROPPED) > 10, !fits);
+        assert_int_equal(out->ctr[WF_PORT_TRIM_FRAMES] != 0, fits);
+        end(f);
+    }
+}
+
 /* When its own queue is full too, it is dropped: trimmed = sent + dropped. */
 static void a_full_trim_queue_drops(void **state)
 {
@@ -493,6 +546,8 @@ int main(void)
         cmocka_unit_test(short_packets_get_the_dscp_only),
         cmocka_unit_test(the_dscp_tells_the_hop),
         cmocka_unit_test(the_queue_may_follow_the_dscp),
+        cmocka_unit_test(the_queue_is_that_of_the_port_out),
+        cmocka_unit_test(no_ip_header_is_cut),
         cmocka_unit_test(a_full_trim_queue_drops),
         cmocka_unit_test(wred_drops_trimmed_packets),
         cmocka_unit_test(a_dead_link_drops_trimmed_packets),

@@ -178,6 +178,23 @@ static void access_and_trunk_ports(void **state)
     wf_fabric_free(f);
 }
 
+/* A frame that fills the largest buffer has no room for a tag, and is too large for any link. */
+static void a_frame_without_room_for_a_tag(void **state)
+{
+    static uint8_t b[WF_FULL_ROOM];
+    struct wf_fabric *f = four_ports();
+    struct wf_port *in = wf_fabric_host(f, 0)->ports[0].peer;
+
+    memcpy(b, d->hosts[2].cfg.mac, 6);
+    memcpy(b + 6, d->hosts[0].cfg.mac, 6);
+    memcpy(b + 12, "\x88\xb5", 2);
+    for (uint32_t len = WF_FULL_ROOM - 4; len <= WF_FULL_ROOM; len++)
+        send(f, 0, b, len);
+    assert_int_equal(wft_probe(f, 2)->n_seen, 0);
+    assert_int_equal(in->drops[WF_DROP_MTU], 5);
+    wf_fabric_free(f);
+}
+
 /* VID 0 carries a priority and no VLAN: it counts as untagged, and its PCP decides the class. */
 static void priority_tags(void **state)
 {
@@ -424,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(access_and_trunk_ports),
         cmocka_unit_test(priority_tags),
+        cmocka_unit_test(a_frame_without_room_for_a_tag),
         cmocka_unit_test(inner_tags_are_carried),
         cmocka_unit_test(lengths_stay_legal),
         cmocka_unit_test(floods_stay_in_their_vlan),
