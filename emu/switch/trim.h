@@ -10,10 +10,10 @@
  * within its payload and has no ICRC: a host knows it by its DSCP or its contradicting lengths,
  * and must not take it for damaged.
  *
- * Only unicast IP is trimmed, and no tunnel, and nothing whose IP header would be cut. A trim is no drop of the fabric; the eligible queue's
- * drop counter counts the packets that it refused all the same, as SAI's does.
- * Left out: ACLs that disable trimming, recirculation's time and bandwidth: in cut-through mode a
- * trimmed packet leaves no earlier than its last bit has come in.
+ * Only unicast IP is trimmed, and no tunnel, and nothing whose IP header would be cut. A trim is no
+ * drop of the fabric; the eligible queue's drop counter counts the packets that it refused all the
+ * same, as SAI's does. Left out: ACLs that disable trimming, recirculation's time and bandwidth: in
+ * cut-through mode a trimmed packet leaves no earlier than its last bit has come in.
  */
 #ifndef WEFT_SWITCH_TRIM_H
 #define WEFT_SWITCH_TRIM_H
