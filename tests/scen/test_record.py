@@ -277,15 +277,18 @@ class Record(unittest.TestCase):
             self.assertIn(text, err)
         self.assertFalse([n for n in os.listdir(self.dir) if n.endswith(".part")])
 
+    def begun(self, name):
+        """The log's head is on the disk."""
+        return os.path.exists(self.path(name)) and os.path.getsize(self.path(name)) > 0
+
     def test_a_killed_run_leaves_what_it_had(self):
         self.write("long.yaml", (TEXT % "slow").replace("200kB", "2GB"))
         with subprocess.Popen([WEFT, "run", "--quiet", "--record", "n.tar", "long.yaml"],
                               cwd=self.dir) as run:
             for _ in range(1000):
-                if os.path.exists(self.path("n.tar.part/ingress.pcapng")):
+                if self.begun("n.tar.part/ingress.pcapng"):
                     break
                 time.sleep(0.01)
-            time.sleep(0.2)
             run.send_signal(signal.SIGKILL)
         self.assertFalse(os.path.exists(self.path("n.tar")))
         code, _, err = self.weft("run", "--record", "n.tar", "s.yaml")
@@ -300,7 +303,7 @@ class Record(unittest.TestCase):
         with subprocess.Popen([WEFT, "run", "--no-capture", "--record", "o.tar", "long.yaml"],
                               cwd=self.dir, stdout=subprocess.PIPE, text=True) as run:
             for _ in range(1000):
-                if os.path.exists(self.path("o.tar.part/ingress.pcapng")):
+                if self.begun("o.tar.part/ingress.pcapng"):
                     break
                 time.sleep(0.01)
             time.sleep(0.3)
