@@ -128,7 +128,7 @@ static void send_notes(struct wf_lcore *lc, struct wf_event *ev)
  * other one has taken some. */
 static void who_waits_for_room_is_idle(void **state)
 {
-    struct wf_lcore *lcs = aligned_alloc(64, 2 * sizeof(*lcs));
+    struct wf_lcore *lcs = aligned_alloc(64, (2 * sizeof(*lcs) + 63) / 64 * 64);
     struct wf_event ev = {0};
     struct wf_member *m;
 
