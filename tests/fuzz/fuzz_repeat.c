@@ -81,7 +81,7 @@ static void build(struct world *w)
 static void any_frame(struct script *s, struct world *w, struct wf_stimulus *st, uint8_t *b)
 {
     uint8_t how = (uint8_t)take(s, 1);
-    size_t there = (size_t)(s->end - s->at), want = take(s, 1);
+    size_t want = take(s, 1), there = (size_t)(s->end - s->at);
 
     st->cap_bytes = (uint32_t)(want < there ? want : there);
     memcpy(b, s->at, st->cap_bytes);
