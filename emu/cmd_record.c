@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cap/json.h"
 #include "base/assert.h"
 #include "base/version.h"
 #include "scen/manifest.h"
@@ -116,14 +117,6 @@ static void remove_part(struct wf_record *r)
 
 /* --- its head --------------------------------------------------------------------------------- */
 
-static json_t *number(uint64_t v)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%" PRIu64, v);
-    return v < 1ull << 53 ? json_integer((json_int_t)v) : json_string(text);
-}
-
 static json_t *now_text(void)
 {
     time_t t = wf_epoch_s();
@@ -153,10 +146,10 @@ static json_t *make_head(const struct wf_record_conf *conf, const struct wf_scen
     json_object_set_new(j, "began", now_text());
     json_object_set_new(j, "version", json_string(wf_version()));
     json_object_set_new(j, "live", json_boolean(conf->live));
-    json_object_set_new(j, "seed", number(scen->desc.seed));
+    json_object_set_new(j, "seed", wf_json_u64(scen->desc.seed));
     json_object_set_new(j, "set", sets);
     json_object_set_new(j, "profiles", profiles);
-    json_object_set_new(j, "time_scale", number(scen->desc.time_scale));
+    json_object_set_new(j, "time_scale", wf_json_u64(scen->desc.time_scale));
     json_object_set_new(j, "payload", json_string(conf->cut ? "cut" : "whole"));
     json_object_set_new(j, "captures", json_array());
     json_object_set_new(j, "traces", json_array());
@@ -281,10 +274,10 @@ void wf_record_end(struct wf_record *r, struct wf_edges *es, const struct wf_rep
     json_object_set(r->head, "end", json_object_get(summary, "end"));
     json_object_set(r->head, "digest", json_object_get(summary, "digest"));
     json_object_set_new(r->head, "stopped", json_boolean(stopped));
-    json_object_set_new(r->head, "end_ps", number(end_ps));
-    json_object_set_new(r->head, "stimuli", number(r->sum.stimuli));
-    json_object_set_new(r->head, "frames", number(r->sum.frames));
-    json_object_set_new(r->head, "lost", number(r->sum.lost));
+    json_object_set_new(r->head, "end_ps", wf_json_u64(end_ps));
+    json_object_set_new(r->head, "stimuli", wf_json_u64(r->sum.stimuli));
+    json_object_set_new(r->head, "frames", wf_json_u64(r->sum.frames));
+    json_object_set_new(r->head, "lost", wf_json_u64(r->sum.lost));
     if (write_json(r, WF_BUNDLE_SUMMARY, summary, &err))
         incomplete(r, err.msg);
     json_object_set_new(r->head, "state", json_string(r->failed ? "incomplete" : "complete"));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
+#include "cap/json.h"
 #include "cap/capture.h"
 #include "cap/replay.h"
 #include "cmd.h"
@@ -284,9 +285,9 @@ static void report_json(const struct job *j, enum wf_exit code)
     const struct wf_manifest m = {&j->s, j->command, wf_digest_text(&d, digest, sizeof(digest)),
                                   j->s.desc.seed};
     json_t *o = json_pack("{ss ss ss so ss ss so}", "schema", "weft.replay/1", "weft", wf_version(),
-                          "scenario", j->s.opts.name, "seed", wf_replay_num(j->s.desc.seed),
-                          "digest", digest, "verdict", verdict_name(code), "time_ps",
-                          wf_replay_num(wf_fabric_last_event_ps(j->f)));
+                          "scenario", j->s.opts.name, "seed", wf_json_u64(j->s.desc.seed), "digest",
+                          digest, "verdict", verdict_name(code), "time_ps",
+                          wf_json_u64(wf_fabric_last_event_ps(j->f)));
 
     json_object_set_new(o, "replay", wf_replay_json(&j->r));
     json_object_set_new(o, "manifest", wf_manifest_json(&m));

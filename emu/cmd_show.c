@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cap/json.h"
 #include "cmd_show.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
@@ -111,7 +112,7 @@ static json_t *sonic(struct source *s, struct wf_err *err)
     if (!tables)
         return NULL;
     m = json_pack("{s:s, s:s, s:o}", "schema", "weft.sonic/1", "view", s->o->view, "time_ps",
-                  wf_ctl_u64(s->sonic.time_ps));
+                  wf_json_u64(s->sonic.time_ps));
     json_object_set_new(m, s->result ? "of" : "instance",
                         json_string(s->result ? s->o->of : s->o->instance));
     json_object_set_new(m, "tables", tables);

@@ -124,8 +124,6 @@ void wf_replay_free(struct wf_replay *r);
 
 /* replay_report.c */
 void wf_replay_print(const struct wf_replay *r, FILE *out);
-/* An integer below 2^53 as a number, a larger one as a string. */
-json_t *wf_replay_num(uint64_t v);
 /* The "replay" object of weft.replay/1. */
 json_t *wf_replay_json(const struct wf_replay *r);
 

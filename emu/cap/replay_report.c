@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cap/json.h"
 #include "cap/replay.h"
 
 enum { FLOWS_SHOWN = 40, SOURCES_SHOWN = 40 };
@@ -264,27 +265,17 @@ void wf_replay_print(const struct wf_replay *r, FILE *out)
 
 /* ---- JSON ---- */
 
-json_t *wf_replay_num(uint64_t v)
-{
-    char text[24];
-
-    if (v < 1ull << 53)
-        return json_integer((json_int_t)v);
-    snprintf(text, sizeof(text), "%" PRIu64, v);
-    return json_string(text);
-}
-
 static json_t *json_psn(const struct wf_psn_track *t)
 {
-    return json_pack("{so so so so}", "in_order", wf_replay_num(t->in_order), "gaps",
-                     wf_replay_num(t->gaps), "missing", wf_replay_num(t->missing), "repeats",
-                     wf_replay_num(t->repeats));
+    return json_pack("{so so so so}", "in_order", wf_json_u64(t->in_order), "gaps",
+                     wf_json_u64(t->gaps), "missing", wf_json_u64(t->missing), "repeats",
+                     wf_json_u64(t->repeats));
 }
 
 static json_t *json_icrc(const uint64_t v[3])
 {
-    return json_pack("{so so so}", "right", wf_replay_num(v[WF_ICRC_OK]), "wrong",
-                     wf_replay_num(v[WF_ICRC_BAD]), "absent", wf_replay_num(v[WF_ICRC_ABSENT]));
+    return json_pack("{so so so}", "right", wf_json_u64(v[WF_ICRC_OK]), "wrong",
+                     wf_json_u64(v[WF_ICRC_BAD]), "absent", wf_json_u64(v[WF_ICRC_ABSENT]));
 }
 
 static json_t *json_drops(const struct wf_replay_flow *f)
@@ -294,7 +285,7 @@ static json_t *json_drops(const struct wf_replay_flow *f)
     for (unsigned i = 0; i < f->n_drops; i++)
         json_array_append_new(
             list, json_pack("{ss ss so}", "reason", wf_reason_name(f->drops[i].why), "place",
-                            f->drops[i].place, "frames", wf_replay_num(f->drops[i].frames)));
+                            f->drops[i].place, "frames", wf_json_u64(f->drops[i].frames)));
     return list;
 }
 
@@ -309,8 +300,8 @@ static json_t *json_ways(const struct wf_replay *r, const struct wf_replay_flow 
 
         for (unsigned k = 0; k < n && k < WF_PATH_PORTS_MAX; k++)
             json_array_append_new(links, json_string(ports[k]->link->name));
-        json_array_append_new(list, json_pack("{so so}", "links", links, "frames",
-                                              wf_replay_num(f->paths[i].frames)));
+        json_array_append_new(
+            list, json_pack("{so so}", "links", links, "frames", wf_json_u64(f->paths[i].frames)));
     }
     return list;
 }
@@ -319,27 +310,26 @@ static json_t *json_flow(const struct wf_replay *r, uint32_t i, const struct del
 {
     const struct wf_replay_flow *f = &r->plan.flows[i];
     char text[160];
-    json_t *o =
-        json_pack("{ss so so so so so so so so}", "flow", wf_flow_text(&f->key, text, sizeof(text)),
-                  "in_frames", wf_replay_num(f->frames), "in_bytes", wf_replay_num(f->bytes),
-                  "arrived_frames", wf_replay_num(f->arrived), "arrived_bytes",
-                  wf_replay_num(f->arrived_bytes), "marked_frames", wf_replay_num(f->marked),
-                  "recorded_ce_frames", wf_replay_num(f->ce_before), "overtaken_frames",
-                  wf_replay_num(f->overtaken), "early_responses", wf_replay_num(f->early_acks));
+    json_t *o = json_pack(
+        "{ss so so so so so so so so}", "flow", wf_flow_text(&f->key, text, sizeof(text)),
+        "in_frames", wf_json_u64(f->frames), "in_bytes", wf_json_u64(f->bytes), "arrived_frames",
+        wf_json_u64(f->arrived), "arrived_bytes", wf_json_u64(f->arrived_bytes), "marked_frames",
+        wf_json_u64(f->marked), "recorded_ce_frames", wf_json_u64(f->ce_before), "overtaken_frames",
+        wf_json_u64(f->overtaken), "early_responses", wf_json_u64(f->early_acks));
 
-    json_object_set_new(o, "sport", wf_replay_num(f->key.sport));
-    json_object_set_new(o, "dport", wf_replay_num(f->key.dport));
+    json_object_set_new(o, "sport", wf_json_u64(f->key.sport));
+    json_object_set_new(o, "dport", wf_json_u64(f->key.dport));
     if (f->arrived)
         json_object_set_new(o, "delay_ps",
-                            json_pack("{so so so}", "min", wf_replay_num(delay_at(d, i, 0)),
-                                      "median", wf_replay_num(delay_at(d, i, 50)), "max",
-                                      wf_replay_num(delay_at(d, i, 100))));
+                            json_pack("{so so so}", "min", wf_json_u64(delay_at(d, i, 0)), "median",
+                                      wf_json_u64(delay_at(d, i, 50)), "max",
+                                      wf_json_u64(delay_at(d, i, 100))));
     json_object_set_new(o, "drops", json_drops(f));
     json_object_set_new(o, "ways", json_ways(r, f));
     if (!f->key.roce)
         return o;
-    json_object_set_new(o, "roce_version", wf_replay_num(f->key.roce));
-    json_object_set_new(o, "dest_qp", wf_replay_num(f->key.dqpn));
+    json_object_set_new(o, "roce_version", wf_json_u64(f->key.roce));
+    json_object_set_new(o, "dest_qp", wf_json_u64(f->key.dqpn));
     json_object_set_new(o, "icrc_in", json_icrc(f->icrc_in));
     json_object_set_new(o, "icrc_arrived", json_icrc(f->icrc_out));
     json_object_set_new(
@@ -364,9 +354,9 @@ static json_t *json_sources(const struct wf_replay *r)
         json_array_append_new(
             list, json_pack("{ss ss so so ss*  ss*}", "address",
                             wf_replay_source_text(s, text, sizeof(text)), "mac", mac, "frames",
-                            wf_replay_num(s->frames), "to_frames", wf_replay_num(s->to_frames),
-                            "host", s->host < 0 ? NULL : r->fabric->desc->hosts[s->host].name,
-                            "mapped_by", s->how));
+                            wf_json_u64(s->frames), "to_frames", wf_json_u64(s->to_frames), "host",
+                            s->host < 0 ? NULL : r->fabric->desc->hosts[s->host].name, "mapped_by",
+                            s->how));
     }
     return list;
 }
@@ -374,19 +364,19 @@ static json_t *json_sources(const struct wf_replay *r)
 static json_t *json_capture(const struct wf_replay *r)
 {
     const struct wf_replay_plan *p = &r->plan;
-    json_t *o = json_pack(
-        "{ss so so so so so so so so}", "file", r->conf.capture, "rocev2_frames",
-        wf_replay_num(p->rocev2), "rocev1_frames", wf_replay_num(p->rocev1), "other_frames",
-        wf_replay_num(p->others), "span_ps", wf_replay_num((uint64_t)p->span_ps), "backwards",
-        wf_replay_num(p->backwards), "cut_frames", wf_replay_num(p->cut), "padded_frames",
-        wf_replay_num(p->padded), "untimed_frames", wf_replay_num(p->untimed));
+    json_t *o =
+        json_pack("{ss so so so so so so so so}", "file", r->conf.capture, "rocev2_frames",
+                  wf_json_u64(p->rocev2), "rocev1_frames", wf_json_u64(p->rocev1), "other_frames",
+                  wf_json_u64(p->others), "span_ps", wf_json_u64((uint64_t)p->span_ps), "backwards",
+                  wf_json_u64(p->backwards), "cut_frames", wf_json_u64(p->cut), "padded_frames",
+                  wf_json_u64(p->padded), "untimed_frames", wf_json_u64(p->untimed));
 
     json_object_set_new(
         o, "not_sent",
-        json_pack("{so so so so so so}", "unmapped", wf_replay_num(r->totals.unmapped), "cut",
-                  wf_replay_num(p->skipped_cut), "short", wf_replay_num(p->skipped_short), "long",
-                  wf_replay_num(p->skipped_long), "mac_control", wf_replay_num(p->skipped_control),
-                  "other_interface", wf_replay_num(p->other_interface)));
+        json_pack("{so so so so so so}", "unmapped", wf_json_u64(r->totals.unmapped), "cut",
+                  wf_json_u64(p->skipped_cut), "short", wf_json_u64(p->skipped_short), "long",
+                  wf_json_u64(p->skipped_long), "mac_control", wf_json_u64(p->skipped_control),
+                  "other_interface", wf_json_u64(p->other_interface)));
     if (r->read_rc < 0)
         json_object_set_new(o, "read_in_part", json_string(r->read_err.msg));
     return o;
@@ -406,16 +396,15 @@ json_t *wf_replay_json(const struct wf_replay *r)
     o = json_pack("{so so so ss}", "capture", json_capture(r), "sources", json_sources(r), "flows",
                   flows, "forwarding", r->conf.routed ? "routed" : "l2");
     json_object_set_new(o, "frames",
-                        json_pack("{so so so so so so}", "in", wf_replay_num(t->injected),
-                                  "arrived", wf_replay_num(t->arrived), "lost",
-                                  wf_replay_num(t->lost), "answered", wf_replay_num(t->answered),
-                                  "marked", wf_replay_num(t->marked), "overtaken",
-                                  wf_replay_num(t->overtaken)));
+                        json_pack("{so so so so so so}", "in", wf_json_u64(t->injected), "arrived",
+                                  wf_json_u64(t->arrived), "lost", wf_json_u64(t->lost), "answered",
+                                  wf_json_u64(t->answered), "marked", wf_json_u64(t->marked),
+                                  "overtaken", wf_json_u64(t->overtaken)));
     json_object_set_new(o, "causality",
-                        json_pack("{so so so}", "backwards", wf_replay_num(r->plan.backwards),
-                                  "early_responses", wf_replay_num(t->early_acks),
-                                  "unpaired_responses", wf_replay_num(t->unpaired_acks)));
-    json_object_set_new(o, "waited_max_ps", wf_replay_num(t->waited_max_ps));
+                        json_pack("{so so so}", "backwards", wf_json_u64(r->plan.backwards),
+                                  "early_responses", wf_json_u64(t->early_acks),
+                                  "unpaired_responses", wf_json_u64(t->unpaired_acks)));
+    json_object_set_new(o, "waited_max_ps", wf_json_u64(t->waited_max_ps));
     json_object_set_new(o, "note", json_string(not_reacting));
     return o;
 }

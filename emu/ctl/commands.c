@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cap/json.h"
 #include "attach/ingress.h"
 #include "ctl/names.h"
 #include "scen/match.h"
@@ -79,7 +80,7 @@ static json_t *answer(const struct wf_ctl_call *c, const char *schema)
 
     json_object_set_new(m, "schema", json_string(schema));
     json_object_set_new(m, "instance", json_string(x->instance));
-    json_object_set_new(m, "time_ps", wf_ctl_u64(wf_fabric_now_ps(x->f)));
+    json_object_set_new(m, "time_ps", wf_json_u64(wf_fabric_now_ps(x->f)));
     return m;
 }
 
@@ -109,15 +110,15 @@ static void op_status(const struct wf_ctl_call *c)
     char buf[32];
 
     json_object_set_new(m, "scenario", json_string(x->f->desc->name ? x->f->desc->name : ""));
-    json_object_set_new(m, "seed", wf_ctl_u64(x->f->desc->seed));
+    json_object_set_new(m, "seed", wf_json_u64(x->f->desc->seed));
     json_object_set_new(m, "live", json_boolean(wf_fabric_clock(x->f)->paced));
     json_object_set_new(m, "digest", json_string(wf_digest_text(&d, buf, sizeof(buf))));
     json_object_set_new(m, "lateness_p99_ps",
-                        wf_ctl_u64(wf_clock_lateness(wf_fabric_clock(x->f), 0.99)));
+                        wf_json_u64(wf_clock_lateness(wf_fabric_clock(x->f), 0.99)));
     for (int i = 0; i < WF_FABRIC_CTRS; i++)
         json_object_set_new(packets, wf_ctrs_fabric.rows[i].name,
-                            wf_ctl_u64(wf_fabric_ctr(x->f, i)));
-    json_object_set_new(packets, "in_flight_frames", wf_ctl_u64(wf_fabric_in_flight(x->f)));
+                            wf_json_u64(wf_fabric_ctr(x->f, i)));
+    json_object_set_new(packets, "in_flight_frames", wf_json_u64(wf_fabric_in_flight(x->f)));
     json_object_set_new(m, "frames", packets);
     wf_ctl_send(c->client, c->id, m);
 }
@@ -135,7 +136,7 @@ static json_t *host_json(const struct wf_edge *e)
     json_object_set_new(r, "where", json_string(e->dev.where));
     json_object_set_new(r, "up", json_boolean(e->peer_up));
     json_object_set_new(r, "mac", json_string(mac));
-    json_object_set_new(r, "mtu_bytes", wf_ctl_u64(e->dev.mtu));
+    json_object_set_new(r, "mtu_bytes", wf_json_u64(e->dev.mtu));
     if (h->place.netns)
         json_object_set_new(r, "netns", json_string(h->place.netns));
     else if (h->attach.type == WF_ATTACH_VHOST_USER)

@@ -42,16 +42,6 @@ struct wf_ctl {
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-json_t *wf_ctl_u64(uint64_t v)
-{
-    char text[24];
-
-    if (v < 1ull << 53)
-        return json_integer((json_int_t)v);
-    snprintf(text, sizeof(text), "%" PRIu64, v);
-    return json_string(text);
-}
-
 void wf_ctl_send(struct wf_ctl_client *client, json_int_t id, json_t *msg)
 {
     int rc;

@@ -60,7 +60,5 @@ int wf_ctl_join(struct wf_ctl *ctl, struct wf_run *run);
 void wf_ctl_send(struct wf_ctl_client *client, json_int_t id, json_t *msg);
 void wf_ctl_error(struct wf_ctl_client *client, json_int_t id, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* A number as --json has it: a string from 2^53 on. */
-json_t *wf_ctl_u64(uint64_t v);
 
 #endif

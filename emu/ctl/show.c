@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/commands.h"
+#include "cap/json.h"
 #include "ctl/names.h"
 #include "scen/discovery.h"
 #include "scen/match.h"
@@ -39,7 +40,7 @@ static void counters(json_t *r, const struct wf_ctr_walk *o, bool zeros)
 {
     for (size_t i = 0; i < o->table->n; i++)
         if (o->table->rows[i].name && (zeros || o->values[i]))
-            json_object_set_new(r, o->table->rows[i].name, wf_ctl_u64(o->values[i]));
+            json_object_set_new(r, o->table->rows[i].name, wf_json_u64(o->values[i]));
 }
 
 /* Whether any of its counters is not zero. */
@@ -66,8 +67,8 @@ static void add_ports(struct view *v)
         json_object_set_new(r, "kind", json_string(p->node->ops->kind));
         json_object_set_new(r, "peer", json_string(p->peer->name));
         json_object_set_new(r, "up", json_boolean(p->up));
-        json_object_set_new(r, "rate_bps", wf_ctl_u64(p->link->cfg.rate_bps));
-        json_object_set_new(r, "waiting_bytes", wf_ctl_u64(wf_port_backlog(p)));
+        json_object_set_new(r, "rate_bps", wf_json_u64(p->link->cfg.rate_bps));
+        json_object_set_new(r, "waiting_bytes", wf_json_u64(wf_port_backlog(p)));
         counters(r, &w, true);
     }
 }
@@ -100,7 +101,7 @@ static void add_drops(struct view *v)
                 continue;
             r = row(v, w.holder);
             json_object_set_new(r, "reason", json_string(wf_reason_name((enum wf_reason)why)));
-            json_object_set_new(r, "frames", wf_ctl_u64(w.values[why]));
+            json_object_set_new(r, "frames", wf_json_u64(w.values[why]));
             json_object_set_new(r, "meaning", json_string(wf_reason_meaning((enum wf_reason)why)));
         }
 }
@@ -121,10 +122,10 @@ static void add_faults(struct view *v)
                 r = row(v, port->name);
                 json_object_set_new(r, "action", json_string(actions[x->action]));
                 json_object_set_new(r, "class", json_string(wf_fault_class_names[x->match]));
-                json_object_set_new(r, "every", wf_ctl_u64(x->every));
-                json_object_set_new(r, "limit", wf_ctl_u64(x->limit));
-                json_object_set_new(r, "matched_frames", wf_ctl_u64(x->matched));
-                json_object_set_new(r, "hit_frames", wf_ctl_u64(x->hits));
+                json_object_set_new(r, "every", wf_json_u64(x->every));
+                json_object_set_new(r, "limit", wf_json_u64(x->limit));
+                json_object_set_new(r, "matched_frames", wf_json_u64(x->matched));
+                json_object_set_new(r, "hit_frames", wf_json_u64(x->hits));
             }
         }
 }
@@ -139,9 +140,9 @@ static void add_links(struct view *v)
             continue;
         r = row(v, l->name);
         json_object_set_new(r, "up", json_boolean(l->up));
-        json_object_set_new(r, "rate_bps", wf_ctl_u64(l->cfg.rate_bps));
-        json_object_set_new(r, "delay_ps", wf_ctl_u64(l->cfg.delay_ps));
-        json_object_set_new(r, "mtu_bytes", wf_ctl_u64(l->cfg.mtu));
+        json_object_set_new(r, "rate_bps", wf_json_u64(l->cfg.rate_bps));
+        json_object_set_new(r, "delay_ps", wf_json_u64(l->cfg.delay_ps));
+        json_object_set_new(r, "mtu_bytes", wf_json_u64(l->cfg.mtu));
     }
 }
 

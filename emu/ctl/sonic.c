@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cap/json.h"
 #include "ctl/names.h"
 #include "ctl/server.h"
 #include "scen/match.h"
@@ -184,7 +185,7 @@ static json_t *matrix(const struct matrix *m, const json_t *ports, const json_t 
             snprintf(column, sizeof(column), "%s%u", m->column, n);
             for (unsigned k = 0; m->keys[k]; k++)
                 sum += wf_sonic_number(json_object_get(index, name), m->keys[k]);
-            json_object_set_new(row, column, wf_ctl_u64(sum));
+            json_object_set_new(row, column, wf_json_u64(sum));
         }
         json_array_append_new(rows, row);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl/names.h"
+#include "cap/json.h"
 #include "ctl/server.h"
 #include "ctl/sonic_priv.h"
 #include "scen/match.h"
@@ -26,7 +27,7 @@ struct numbers {
 static void put_numbers(json_t *row, const struct numbers *n, const json_t *from)
 {
     for (unsigned k = 0; n->column[k]; k++)
-        json_object_set_new(row, n->column[k], wf_ctl_u64(wf_sonic_number(from, n->key[k])));
+        json_object_set_new(row, n->column[k], wf_json_u64(wf_sonic_number(from, n->key[k])));
 }
 
 static json_t *columns_of(const char *a, const char *b, const struct numbers *n)
@@ -182,15 +183,15 @@ static json_t *interface_row(const json_t *p, const json_t *drops, const json_t 
 
     json_object_set(row, "IFACE", json_object_get(p, "name"));
     json_object_set_new(row, "STATE", up ? json_string(json_is_true(up) ? "U" : "D") : json_null());
-    json_object_set_new(row, "RX_OK", wf_ctl_u64(wf_sonic_number(p, "rx_frames")));
+    json_object_set_new(row, "RX_OK", wf_json_u64(wf_sonic_number(p, "rx_frames")));
     put_rate(row, p, "RX_BPS", "RX_UTIL", "rx_bytes", time_ps);
-    json_object_set_new(row, "RX_ERR", wf_ctl_u64(d.rx_err));
-    json_object_set_new(row, "RX_DRP", wf_ctl_u64(d.rx_drp));
+    json_object_set_new(row, "RX_ERR", wf_json_u64(d.rx_err));
+    json_object_set_new(row, "RX_DRP", wf_json_u64(d.rx_drp));
     json_object_set_new(row, "RX_OVR", json_null());
-    json_object_set_new(row, "TX_OK", wf_ctl_u64(wf_sonic_number(p, "tx_frames")));
+    json_object_set_new(row, "TX_OK", wf_json_u64(wf_sonic_number(p, "tx_frames")));
     put_rate(row, p, "TX_BPS", "TX_UTIL", "tx_bytes", time_ps);
-    json_object_set_new(row, "TX_ERR", wf_ctl_u64(0));
-    json_object_set_new(row, "TX_DRP", wf_ctl_u64(d.tx_drp));
+    json_object_set_new(row, "TX_ERR", wf_json_u64(0));
+    json_object_set_new(row, "TX_DRP", wf_json_u64(d.tx_drp));
     json_object_set_new(row, "TX_OVR", json_null());
     return row;
 }
@@ -266,7 +267,7 @@ int wf_sonic_pools(const char *view, struct wf_sonic_source *src, const char *at
             continue;
         json_array_append_new(
             rows, json_pack("{s:s, s:o}", "Pool", name, "Bytes",
-                            wf_ctl_u64(wf_sonic_number(r, key + (persistent ? 5 : 0)))));
+                            wf_json_u64(wf_sonic_number(r, key + (persistent ? 5 : 0)))));
     }
     json_decref(all);
     json_array_append_new(tables, wf_sonic_table(headroom ? "Headroom pool maximum occupancy:"

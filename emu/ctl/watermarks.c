@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ctl/commands.h"
+#include "cap/json.h"
 #include "ctl/names.h"
 #include "scen/match.h"
 #include "switch/watermark.h"
@@ -19,8 +20,8 @@ static void put(json_t *r, const struct wf_switch *sw, enum wf_watermark kind, u
     char user[64];
 
     snprintf(user, sizeof(user), "user_%s", key);
-    json_object_set_new(r, user, wf_ctl_u64(wf_switch_watermark(sw, kind, port, i, false)));
-    json_object_set_new(r, key, wf_ctl_u64(wf_switch_watermark(sw, kind, port, i, true)));
+    json_object_set_new(r, user, wf_json_u64(wf_switch_watermark(sw, kind, port, i, false)));
+    json_object_set_new(r, key, wf_json_u64(wf_switch_watermark(sw, kind, port, i, true)));
 }
 
 static json_t *row(json_t *rows, const char *at, const char *of, const char *part, unsigned i)

@@ -5,20 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cap/json.h"
 #include "base/units.h"
 #include "scen/match.h"
 
 enum { ROWS = 40 };
-
-static json_t *number(uint64_t v)
-{
-    char text[24];
-
-    if (v < 1ull << 53)
-        return json_integer((json_int_t)v);
-    snprintf(text, sizeof(text), "%" PRIu64, v);
-    return json_string(text);
-}
 
 static json_t *bits(uint8_t mask)
 {
@@ -93,8 +84,8 @@ static json_t *cee_json(const struct wf_dcbx *d)
 
     if (d->flags & WF_DCBX_HAS_CEE_CTRL)
         json_object_set_new(j, "control",
-                            json_pack("{s:o, s:o}", "seq", number(d->cee_ctrl.seq), "ack",
-                                      number(d->cee_ctrl.ack)));
+                            json_pack("{s:o, s:o}", "seq", wf_json_u64(d->cee_ctrl.seq), "ack",
+                                      wf_json_u64(d->cee_ctrl.ack)));
     if (d->flags & WF_DCBX_HAS_CEE_PG)
         add_feature(j, "pg", &d->cee_pg_hdr,
                     json_pack("{s:o, s:o, s:i}", "pgid", eight(d->cee_pg.pgid), "bandwidth_percent",
@@ -225,11 +216,11 @@ static void add_neighbour(json_t *r, const struct wf_lldp_neighbour *n)
     json_object_set_new(r, "port", id_json(false, &n->port));
     json_object_set_new(r, "system", id_json(true, &n->system_name));
     json_object_set_new(r, "mac", json_string(mac));
-    json_object_set_new(r, "ttl_s", number(n->ttl_s));
-    json_object_set_new(r, "since_ps", number(n->since_ps));
-    json_object_set_new(r, "heard_ps", number(n->heard_ps));
-    json_object_set_new(r, "expires_ps", number(n->expires_ps));
-    json_object_set_new(r, "heard_frames", number(n->frames));
+    json_object_set_new(r, "ttl_s", wf_json_u64(n->ttl_s));
+    json_object_set_new(r, "since_ps", wf_json_u64(n->since_ps));
+    json_object_set_new(r, "heard_ps", wf_json_u64(n->heard_ps));
+    json_object_set_new(r, "expires_ps", wf_json_u64(n->expires_ps));
+    json_object_set_new(r, "heard_frames", wf_json_u64(n->frames));
 }
 
 static json_t *lldp_row(const struct wf_lldp_agent *a, const struct wf_lldp_neighbour *n)
@@ -240,12 +231,12 @@ static json_t *lldp_row(const struct wf_lldp_agent *a, const struct wf_lldp_neig
     json_object_set_new(r, "name", json_string(a->port->name));
     if (n)
         add_neighbour(r, n);
-    json_object_set_new(r, "tx_frames", number(s->tx_frames));
-    json_object_set_new(r, "tx_held_frames", number(s->tx_held_frames));
-    json_object_set_new(r, "rx_frames", number(s->rx_frames));
-    json_object_set_new(r, "rx_error_frames", number(s->rx_error_frames));
-    json_object_set_new(r, "no_room_frames", number(s->no_room_frames));
-    json_object_set_new(r, "ageout_events", number(s->ageouts));
+    json_object_set_new(r, "tx_frames", wf_json_u64(s->tx_frames));
+    json_object_set_new(r, "tx_held_frames", wf_json_u64(s->tx_held_frames));
+    json_object_set_new(r, "rx_frames", wf_json_u64(s->rx_frames));
+    json_object_set_new(r, "rx_error_frames", wf_json_u64(s->rx_error_frames));
+    json_object_set_new(r, "no_room_frames", wf_json_u64(s->no_room_frames));
+    json_object_set_new(r, "ageout_events", wf_json_u64(s->ageouts));
     return r;
 }
 

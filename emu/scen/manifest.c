@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cap/json.h"
 #include "base/version.h"
 
 #ifdef __clang__
@@ -49,13 +50,10 @@ json_t *wf_manifest_machine(void)
 json_t *wf_manifest_json(const struct wf_manifest *m)
 {
     json_t *j = wf_manifest_machine();
-    char seed[24];
 
-    snprintf(seed, sizeof(seed), "%" PRIu64, m->seed);
     json_object_set_new(j, "scenario", json_string(m->scen->path));
     json_object_set_new(j, "scenario_sha256", json_string(m->scen->sha256));
-    json_object_set_new(
-        j, "seed", m->seed < 1ull << 53 ? json_integer((json_int_t)m->seed) : json_string(seed));
+    json_object_set_new(j, "seed", wf_json_u64(m->seed));
     json_object_set_new(j, "digest", m->digest ? json_string(m->digest) : json_null());
     json_object_set_new(j, "command", m->command ? json_string(m->command) : json_null());
     return j;

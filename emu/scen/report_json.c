@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "cap/json.h"
 #include "host/host.h"
 #include "scen/discovery.h"
 #include "scen/manifest.h"
@@ -20,7 +21,7 @@ static json_t *counters(const struct wf_ctr_table *table, const uint64_t *values
 
     for (size_t i = 0; i < table->n; i++)
         if (table->rows[i].name && (all || values[i]))
-            json_object_set_new(j, table->rows[i].name, wf_report_number(values[i]));
+            json_object_set_new(j, table->rows[i].name, wf_json_u64(values[i]));
     return j;
 }
 
@@ -70,7 +71,7 @@ static json_t *port_list(const struct wf_report *r)
         j = named(&w, false);
         json_object_set_new(j, "kind", json_string(p->node->ops->kind));
         json_object_set_new(j, "up", json_boolean(p->up));
-        json_object_set_new(j, "rate_bps", wf_report_number(p->link->cfg.rate_bps));
+        json_object_set_new(j, "rate_bps", wf_json_u64(p->link->cfg.rate_bps));
         json_array_append_new(list, j);
     }
     return list;
@@ -86,7 +87,7 @@ static json_t *drops(const struct wf_report *r)
             if (w.values[c])
                 json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "port", w.holder, "reason",
                                                       wf_reason_name((enum wf_reason)c), "frames",
-                                                      wf_report_number(w.values[c])));
+                                                      wf_json_u64(w.values[c])));
     return list;
 }
 
@@ -100,12 +101,12 @@ static json_t *expectations(const struct wf_expects *x)
                               e->line, "verdict", wf_verdict_name(e->verdict));
 
         if (e->sampled)
-            json_object_set_new(j, "sample_ps", wf_report_number(x->interval_ps));
+            json_object_set_new(j, "sample_ps", wf_json_u64(x->interval_ps));
         if (e->verdict == WF_VERDICT_FAIL) {
             json_object_set_new(j, "expected", json_string(e->expected ? e->expected : ""));
             json_object_set_new(j, "found", json_string(e->found ? e->found : ""));
             json_object_set_new(j, "place", json_string(e->place ? e->place : ""));
-            json_object_set_new(j, "first_ps", wf_report_number(e->first_ps));
+            json_object_set_new(j, "first_ps", wf_json_u64(e->first_ps));
         }
         json_array_append_new(list, j);
     }
@@ -132,10 +133,9 @@ static json_t *names(const char *const *files)
 
 static json_t *lateness(const struct wf_report *r)
 {
-    return json_pack("{s:o, s:o, s:o, s:b}", "p99_ps", wf_report_number(r->lateness_p99_ps),
-                     "max_ps", wf_report_number(wf_fabric_clock(r->f)->late_max_ps), "bound_ps",
-                     wf_report_number(r->scen->desc.lateness_bound_ps), "reliable",
-                     (int)r->reliable);
+    return json_pack("{s:o, s:o, s:o, s:b}", "p99_ps", wf_json_u64(r->lateness_p99_ps), "max_ps",
+                     wf_json_u64(wf_fabric_clock(r->f)->late_max_ps), "bound_ps",
+                     wf_json_u64(r->scen->desc.lateness_bound_ps), "reliable", (int)r->reliable);
 }
 
 static const char *verdict(const struct wf_report *r)
@@ -154,13 +154,13 @@ json_t *wf_report_json(struct wf_report *r)
 
     json_object_set_new(j, "schema", json_string("weft.run/1"));
     json_object_set_new(j, "name", json_string(r->scen->opts.name));
-    json_object_set_new(j, "seed", wf_report_number(r->seed));
+    json_object_set_new(j, "seed", wf_json_u64(r->seed));
     json_object_set_new(j, "digest", json_string(wf_digest_text(&r->digest, text, sizeof(text))));
     json_object_set_new(j, "verdict", json_string(verdict(r)));
     json_object_set_new(j, "end", json_string(ends[r->end]));
     json_object_set_new(j, "live", json_boolean(r->live));
-    json_object_set_new(j, "time_ps", wf_report_number(wf_fabric_now_ps(r->f)));
-    json_object_set_new(j, "last_event_ps", wf_report_number(wf_fabric_last_event_ps(r->f)));
+    json_object_set_new(j, "time_ps", wf_json_u64(wf_fabric_now_ps(r->f)));
+    json_object_set_new(j, "last_event_ps", wf_json_u64(wf_fabric_last_event_ps(r->f)));
     json_object_set_new(j, "fabric", counters(&wf_ctrs_fabric, r->f->ctr, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
     json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));
@@ -181,9 +181,9 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "expectations", expectations(&r->scen->expects));
     json_object_set_new(j, "lateness", lateness(r));
     json_object_set_new(j, "captures", names(r->files));
-    json_object_set_new(j, "capture_lost_packets", wf_report_number(r->capture_lost));
+    json_object_set_new(j, "capture_lost_packets", wf_json_u64(r->capture_lost));
     json_object_set_new(j, "traces", names(r->traces));
-    json_object_set_new(j, "trace_lost_rows", wf_report_number(r->trace_lost));
+    json_object_set_new(j, "trace_lost_rows", wf_json_u64(r->trace_lost));
     if (r->why)
         json_object_set_new(j, "why", json_string(r->why));
     json_object_set_new(j, "manifest", manifest(r));
@@ -202,7 +202,7 @@ json_t *wf_report_runs_json(const struct wf_report_runs *r, json_t *runs)
     const struct wf_manifest m = {r->scen, r->command, NULL, r->first_seed};
 
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "schema", "weft.runs/1", "name",
-                     r->scen->opts.name, "first_seed", wf_report_number(r->first_seed), "verdict",
+                     r->scen->opts.name, "first_seed", wf_json_u64(r->first_seed), "verdict",
                      verdict, "expectations", expectations(&r->scen->expects), "runs", runs,
                      "manifest", wf_manifest_json(&m));
 }

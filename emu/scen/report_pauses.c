@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "cap/json.h"
 #include "host/host.h"
 #include "scen/report.h"
 
@@ -147,16 +148,6 @@ void wf_report_pauses_text(const struct wf_report *r, FILE *out)
 
 /* ---- as JSON ---- */
 
-json_t *wf_report_number(uint64_t v)
-{
-    char buf[24];
-
-    if (v < 1ull << 53)
-        return json_integer((json_int_t)v);
-    snprintf(buf, sizeof(buf), "%" PRIu64, v);
-    return json_string(buf);
-}
-
 static json_t *queue_name(const struct wf_pause_queue *q)
 {
     return json_sprintf("%s.q%u", q->port->name, q->queue);
@@ -187,15 +178,15 @@ static json_t *storms_json(const struct wf_storm_sources *s)
         const struct wf_storm_source *x = &s->v[i];
         json_t *j = json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "source", x->port->name, "paused",
                               x->port->peer->name, "priority", (int)x->prio, "paused_ps",
-                              wf_report_number(x->paused_ps), "asked_ps",
-                              wf_report_number(x->asked_ps), "frames", wf_report_number(x->frames));
+                              wf_json_u64(x->paused_ps), "asked_ps", wf_json_u64(x->asked_ps),
+                              "frames", wf_json_u64(x->frames));
 
         if (x->watchdog)
             json_object_set_new(j, "watchdog",
                                 json_pack("{s:o, s:o}", "storm_detected_events",
-                                          wf_report_number(x->watchdog[WF_PFCWD_DETECTED]),
+                                          wf_json_u64(x->watchdog[WF_PFCWD_DETECTED]),
                                           "storm_restored_events",
-                                          wf_report_number(x->watchdog[WF_PFCWD_RESTORED])));
+                                          wf_json_u64(x->watchdog[WF_PFCWD_RESTORED])));
         json_array_append_new(list, j);
     }
     return list;
@@ -214,7 +205,7 @@ json_t *wf_report_pauses_json(const struct wf_report *r)
             list, json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "cause", queue_name(&e->cause),
                             "paused", queue_name(&e->paused), "priority", (int)e->prio, "xoffs",
                             (int)e->xoffs, "xoffs_while_paused", (int)e->while_paused, "depth",
-                            (int)e->depth, "paused_ps", wf_report_number(e->paused_ps)));
+                            (int)e->depth, "paused_ps", wf_json_u64(e->paused_ps)));
     }
     return json_pack("{s:o, s:o, s:o, s:b, s:o}", "roots", roots, "edges", list, "victims",
                      victims(r), "cycle", (int)r->pauses.cycle, "storms", storms_json(&r->storms));
@@ -232,7 +223,7 @@ static json_t *cycle_json(const struct wf_deadlock *c)
                                               json_sprintf("%s.q%u", h->port->name, h->queue),
                                               "priority", (int)h->prio, "stopped_by",
                                               h->port->peer->name, "priority_group", (int)h->pg,
-                                              "waiting_bytes", wf_report_number(h->waiting_bytes)));
+                                              "waiting_bytes", wf_json_u64(h->waiting_bytes)));
     }
     return list;
 }
@@ -243,11 +234,11 @@ json_t *wf_report_deadlocks_json(const struct wf_report *r)
 
     for (uint32_t i = 0; r->deadlocks && i < r->deadlocks->n; i++) {
         const struct wf_deadlock *c = &r->deadlocks->cycles[i];
-        json_t *j = json_pack("{s:o, s:o, s:o}", "since_ps", wf_report_number(c->since_ps),
-                              "found_ps", wf_report_number(c->found_ps), "cycle", cycle_json(c));
+        json_t *j = json_pack("{s:o, s:o, s:o}", "since_ps", wf_json_u64(c->since_ps), "found_ps",
+                              wf_json_u64(c->found_ps), "cycle", cycle_json(c));
 
         if (c->until_ps != WF_TIME_NEVER)
-            json_object_set_new(j, "until_ps", wf_report_number(c->until_ps));
+            json_object_set_new(j, "until_ps", wf_json_u64(c->until_ps));
         json_array_append_new(list, j);
     }
     return list;

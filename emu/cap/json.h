@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers in every JSON that weft writes: exact for any reader (RFC 8259 6, I-JSON). */
+#ifndef WEFT_CAP_JSON_H
+#define WEFT_CAP_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* A number below 2^53, which a double holds exactly; from there on a string of its digits. */
+json_t *wf_json_u64(uint64_t v);
+
+#endif
