@@ -97,6 +97,19 @@ struct wf_pkt *wf_pkt_tag_push(struct wf_net *net, struct wf_pkt *pkt, uint16_t 
     return pkt;
 }
 
+void wf_pkt_pad(struct wf_pkt *pkt)
+{
+    uint32_t len = WF_FRAME_MIN - WF_FCS_LEN;
+
+    if (pkt->frame_len >= WF_FRAME_MIN)
+        return;
+    pkt->frame_len = WF_FRAME_MIN;
+    if (pkt->payload == WF_PAYLOAD_REAL) {
+        memset(pkt->data + pkt->caplen, 0, len - pkt->caplen);
+        pkt->caplen = (uint16_t)len;
+    }
+}
+
 void wf_pkt_tag_pop(struct wf_pkt *pkt)
 {
     WF_ASSERT(pkt->p.flags & WF_P_VLAN && !(pkt->flags & WF_PKT_ACCOUNTED));
@@ -104,15 +117,7 @@ void wf_pkt_tag_pop(struct wf_pkt *pkt)
     pkt->data += WF_VLAN_TAG_LEN;
     pkt->caplen = (uint16_t)(pkt->caplen - WF_VLAN_TAG_LEN);
     pkt->frame_len -= WF_VLAN_TAG_LEN;
-    if (pkt->frame_len < WF_FRAME_MIN) { /* 802.1Q 6.7.1: padded anew */
-        uint32_t len = WF_FRAME_MIN - WF_FCS_LEN;
-
-        pkt->frame_len = WF_FRAME_MIN;
-        if (pkt->payload == WF_PAYLOAD_REAL) {
-            memset(pkt->data + pkt->caplen, 0, len - pkt->caplen);
-            pkt->caplen = (uint16_t)len;
-        }
-    }
+    wf_pkt_pad(pkt);
     reparse(pkt, -1);
 }
 

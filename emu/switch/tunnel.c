@@ -118,8 +118,7 @@ static enum wf_tunnel_step decap(struct wf_switch *sw, struct wf_visit *v, uint3
     pkt->caplen = (uint16_t)(pkt->caplen - outer);
     memmove(pkt->data, pkt->data + outer, pkt->caplen);
     pkt->frame_len -= outer;
-    if (pkt->frame_len < WF_FRAME_MIN)
-        pkt->frame_len = WF_FRAME_MIN;
+    wf_pkt_pad(pkt);
     pkt->flags &= (uint16_t) ~(WF_PKT_IP_OK | WF_PKT_TUNNEL);
     pkt->dst_host = 0;
     pkt->vlan = 0;

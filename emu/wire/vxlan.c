@@ -37,12 +37,15 @@ void wf_vxlan_put(uint8_t o[WF_VXLAN_OUTER], const struct wf_vxlan *h, uint32_t 
 uint32_t wf_vxlan_get(const uint8_t *frame, uint32_t caplen, const struct wf_parsed *p,
                       uint32_t *vni)
 {
-    uint32_t tags = p->l3_off - IP;
-    const uint8_t *vxlan = frame + tags + VXLAN;
+    const uint8_t *vxlan;
+    uint32_t tags;
 
     if (!(p->flags & WF_P_PORTS) || !(p->flags & WF_P_UDP) || !(p->flags & WF_P_IP4) ||
-        p->dport != WF_VXLAN_UDP_PORT || p->l4_off != tags + UDP ||
-        caplen < tags + WF_VXLAN_OUTER + 14 || !(vxlan[0] & FLAG_VNI))
+        p->dport != WF_VXLAN_UDP_PORT)
+        return 0;
+    tags = p->l3_off - IP;
+    vxlan = frame + tags + VXLAN;
+    if (p->l4_off != tags + UDP || caplen < tags + WF_VXLAN_OUTER + 14 || !(vxlan[0] & FLAG_VNI))
         return 0;
     *vni = (uint32_t)vxlan[4] << 16 | wf_ld16(vxlan + 5);
     return tags + WF_VXLAN_OUTER;

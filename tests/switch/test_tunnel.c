@@ -292,6 +292,37 @@ static void frames_of_one_link_within(void **state)
     }
 }
 
+/* A frame of 40 bytes, which a foreign end did not pad, leaves as a legal one, padded with zeros
+ * and not with what the buffer held. */
+static void a_short_frame_is_padded(void **state)
+{
+    enum { SHORT = 40 };
+    struct wf_vxlan h = {.ttl = 9, .sport = 50000, .vni = VNI};
+    uint8_t buf[WF_VXLAN_OUTER + SHORT], *in = buf + WF_VXLAN_OUTER;
+    const struct wft_seen *s;
+    struct wf_fabric *f;
+
+    describe();
+    f = start(0);
+    memcpy(h.dst_mac, wf_fabric_switch(f, 0)->mac, 6);
+    memcpy(h.src_mac, desc.hosts[0].cfg.mac, 6);
+    memcpy(h.src_ip, "\xc0\x00\x02\x01", 4);
+    memcpy(h.dst_ip, "\xac\x1f\x00\x00", 4); /* leaf 0's own */
+    wf_vxlan_put(buf, &h, SHORT);
+    memset(in, 0xee, SHORT);
+    memcpy(in, desc.hosts[1].cfg.mac, 6);
+    memcpy(in + 6, desc.hosts[0].cfg.mac, 6);
+    memcpy(in + 12, "\x88\xb5", 2);
+    send(f, buf, sizeof(buf));
+    wft_run(f, WF_TIME_NEVER);
+    s = only(f, 1);
+    assert_int_equal(s->len, 60);
+    assert_int_equal(s->caplen, 60);
+    for (uint32_t i = 14; i < 60; i++)
+        assert_int_equal(s->bytes[i], i < SHORT ? 0xee : 0);
+    end(f);
+}
+
 /* The outer source port is the inner flow's: equal for equal ones, and spread over 49152 to 65535.
  */
 static void the_source_port_is_the_inner_flow(void **state)
@@ -538,6 +569,7 @@ int main(void)
         cmocka_unit_test(fc_O14_dscp_and_not_ect),
         cmocka_unit_test(foreign_tunnel_frames),
         cmocka_unit_test(frames_of_one_link_within),
+        cmocka_unit_test(a_short_frame_is_padded),
         cmocka_unit_test(the_source_port_is_the_inner_flow),
         cmocka_unit_test(the_mtu_is_the_outer_packets),
         cmocka_unit_test(broadcasts_reach_the_network),
