@@ -196,7 +196,8 @@ static inline void wf_pkt_edited(struct wf_pkt *pkt)
  * With the tag it must not be larger than WF_FULL_ROOM. */
 struct wf_pkt *wf_pkt_tag_push(struct wf_net *net, struct wf_pkt *pkt, uint16_t tpid, uint16_t tci);
 void wf_pkt_tag_pop(struct wf_pkt *pkt);
-/* What became shorter than a frame may be gets zeros behind it (802.1Q 6.7.1). Not accounted yet. */
+/* What became shorter than a frame may be gets zeros behind it (802.1Q 6.7.1). Not accounted yet.
+ */
 void wf_pkt_pad(struct wf_pkt *pkt);
 void wf_pkt_tag_set(struct wf_pkt *pkt, uint16_t vid);
 /* Only the first len bytes of data are used. */
