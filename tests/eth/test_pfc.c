@@ -13,6 +13,7 @@
 
 #include "eth/headroom.h"
 #include "eth/pfc.h"
+#include "burst.h"
 #include "support.h"
 #include "wire/edit.h"
 #include "wire/pfc.h"
@@ -42,20 +43,6 @@ static struct wf_port *leaf_port(struct wf_fabric *f, uint32_t host)
     return &wf_fabric_switch(f, 0)->ports[host];
 }
 
-/* Send n RoCE frames back to back. */
-static void burst(struct wf_fabric *f, uint32_t from, uint32_t to, uint8_t dscp, uint32_t payload,
-                  uint32_t n)
-{
-    uint8_t buf[WF_ROCE_HDR_MAX];
-    uint32_t len;
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t hdr = wft_roce(f, from, to, dscp, WF_ECN_ECT0, i, payload, buf, &len);
-
-        wft_send(f, from, wf_fabric_now_ps(f), dscp / 8u, buf, hdr, len);
-    }
-}
-
 /* What was decided while a frame waited stands in that frame: three decisions, one XON on the wire,
  * and the counters say what the peer has heard. */
 static void counters_say_what_the_wire_says(void **state)
@@ -64,7 +51,7 @@ static void counters_say_what_the_wire_says(void **state)
     struct wf_port *port = leaf_port(f, 1);
     struct wft_probe *h = wft_probe(f, 1);
 
-    burst(f, 0, 1, 10, 4096, 3);
+    wft_burst(f, 0, 1, 10, WF_ECN_ECT0, 4096, 3);
     wft_run(f, 1800 * NS); /* in the middle of a frame to host 1 */
     assert_true(port->busy_until_ps > 1900 * NS);
     wf_pfc_xoff(port, 3);
@@ -89,7 +76,7 @@ static void what_a_link_took_is_not_counted(void **state)
     struct wf_fabric *f = wft_build(one_leaf(2));
     struct wf_port *port = leaf_port(f, 1);
 
-    burst(f, 0, 1, 10, 4096, 3);
+    wft_burst(f, 0, 1, 10, WF_ECN_ECT0, 4096, 3);
     wft_run(f, 1800 * NS);
     wf_pfc_xoff(port, 3);
     wf_fabric_link_set(f, port->link, false);

@@ -13,6 +13,7 @@
 
 #include "eth/pfc.h"
 #include "fabric/pausetree.h"
+#include "burst.h"
 #include "support.h"
 #include "wire/arp.h"
 #include "wire/edit.h"
@@ -44,20 +45,6 @@ static void every_switch(void (*set)(struct wf_switch_cfg *c))
         set(&desc.switches[i].cfg);
 }
 
-/* Send n RoCE frames back to back. */
-static void burst(struct wf_fabric *f, uint32_t from, uint32_t to, uint8_t dscp, uint32_t payload,
-                  uint32_t n)
-{
-    uint8_t buf[WF_ROCE_HDR_MAX];
-    uint32_t len;
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t hdr = wft_roce(f, from, to, dscp, WF_ECN_ECT0, i, payload, buf, &len);
-
-        wft_send(f, from, wf_fabric_now_ps(f), dscp / 8u, buf, hdr, len);
-    }
-}
-
 static void set_cut_through(struct wf_switch_cfg *c)
 {
     c->mode = WF_MODE_CUT_THROUGH;
@@ -74,7 +61,7 @@ static void store_and_forward_is_the_closed_form(void **state)
     struct wf_fabric *f = wft_build(leaf_spine(2, 1, 1));
     uint64_t frame = (1086 + 8) * 80, hop = 500 * NS + 500 * NS; /* propagation, latency */
 
-    burst(f, 0, 1, 26, 1024, 1);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 1);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->n_seen, 1);
     /* four links, three switches; the gap is not waited for */
@@ -91,7 +78,7 @@ static void cut_through_is_the_closed_form(void **state)
     leaf_spine(2, 1, 1);
     every_switch(set_cut_through);
     f = wft_build(&desc);
-    burst(f, 0, 1, 26, 1024, 1);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 1);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->n_seen, 1);
     assert_int_equal(wft_probe(f, 1)->seen[0].t_ps, 3 * (head + hop) + frame + 500 * NS);
@@ -108,7 +95,7 @@ static void cut_through_never_runs_out_of_bits(void **state)
     every_switch(set_cut_through);
     desc.links[0].cfg.rate_bps = 10000000000ull;
     f = wft_build(&desc);
-    burst(f, 0, 1, 26, 1024, 1);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 1);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->seen[0].t_ps,
                      (1086 + 8) * 800 + 500 * NS /* in */ + 500 * NS /* latency */ + 500 * NS);
@@ -134,7 +121,7 @@ static void cut_through_at_a_raised_rate_sends_no_bit_too_early(void **state)
         desc.links[0].cfg.rate_bps = desc.links[1].cfg.rate_bps = 10000000000ull;
         f = wft_build(&desc);
         h = wft_probe(f, 1);
-        burst(f, 0, 1, 26, 1024, 2);
+        wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 2);
         wft_run(f, 600 * NS); /* the first is queued, the second follows by itself */
         if (slower_first)
             rate_of_1(f, 5000000000ull);
@@ -154,7 +141,7 @@ static void frames_follow_each_other_without_drift(void **state)
     struct wf_fabric *f = wft_build(leaf_spine(1, 0, 2));
     struct wft_probe *h = wft_probe(f, 1);
 
-    burst(f, 0, 1, 26, 1024, 1000);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 1000);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(h->n_seen, 1000);
     assert_int_equal(h->seen[999].t_ps - h->seen[0].t_ps, 999ull * 1106 * 80);
@@ -173,7 +160,7 @@ static void odd_rates_round_once(void **state)
     desc.links[0].cfg.rate_bps = 33300000;
     f = wft_build(&desc);
     h = wft_probe(f, 1);
-    burst(f, 0, 1, 26, 1024, 100);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 100);
     wft_run(f, WF_TIME_NEVER);
     start = h->seen[0].t_ps;
     for (unsigned i = 1; i < 100; i++) {
@@ -232,8 +219,8 @@ static void xoff_silences_one_priority_for_its_quanta(void **state)
         every_switch(no_response_delay);
         f = wft_build(&desc);
         h = wft_probe(f, 1);
-        burst(f, 0, 1, 26, 1024, 500);
-        burst(f, 0, 1, 18, 1024, 500);
+        wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 500);
+        wft_burst(f, 0, 1, 18, WF_ECN_ECT0, 1024, 500);
         wft_run(f, 20 * US);
         pfc_frame(f, 1, 1 << 3, quanta[i]);
         wft_run(f, WF_TIME_NEVER);
@@ -256,7 +243,7 @@ static void xon_ends_a_pause_early(void **state)
     every_switch(no_response_delay);
     f = wft_build(&desc);
     h = wft_probe(f, 1);
-    burst(f, 0, 1, 26, 1024, 500);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 500);
     wft_run(f, 5 * US);
     pfc_frame(f, 1, 1 << 3, 65535);
     wft_run(f, 25 * US);
@@ -291,8 +278,8 @@ static void incast_pauses_and_loses_nothing(void **state)
     every_switch(lossless_3);
     f = wft_build(&desc);
     sw = (struct wf_switch *)wf_fabric_switch(f, 0);
-    burst(f, 0, 2, 26, 1024, 1000);
-    burst(f, 1, 2, 26, 1024, 1000);
+    wft_burst(f, 0, 2, 26, WF_ECN_ECT0, 1024, 1000);
+    wft_burst(f, 1, 2, 26, WF_ECN_ECT0, 1024, 1000);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 2)->n_seen, 2000);
     for (unsigned h = 0; h < 2; h++) {
@@ -335,7 +322,7 @@ static void xoff_is_refreshed_before_it_expires(void **state)
     sw = (struct wf_switch *)wf_fabric_switch(f, 0);
     h = wft_probe(f, 0);
     pfc_frame(f, 1, 1 << 3, 20000); /* the sink stops the switch for 102.4 us */
-    burst(f, 0, 1, 26, 1024, 200);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 200);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->n_seen, 200);
     assert_true(sw->node.ports[0].prio_ctr[3][WF_PRIO_REFRESH_TX] > 100);
@@ -359,8 +346,8 @@ static void headroom_0_loses(void **state)
     leaf_spine(1, 0, 3);
     every_switch(no_headroom);
     f = wft_build(&desc);
-    burst(f, 0, 2, 26, 1024, 1000);
-    burst(f, 1, 2, 26, 1024, 1000);
+    wft_burst(f, 0, 2, 26, WF_ECN_ECT0, 1024, 1000);
+    wft_burst(f, 1, 2, 26, WF_ECN_ECT0, 1024, 1000);
     wft_run(f, WF_TIME_NEVER);
     assert_true(wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS) > 0);
     assert_int_equal(wft_probe(f, 2)->n_seen + wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS), 2000);
@@ -374,7 +361,7 @@ static void fill(struct wf_fabric *f, uint32_t n)
     wf_pfc_of(&wft_probe(f, 0)->node.ports[0])->cfg.enable = false;
     pfc_frame(f, 1, 1 << 3, 65535);
     wft_run(f, 2 * US);
-    burst(f, 0, 1, 26, 1024, n);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, n);
     wft_run(f, 100 * US);
 }
 
@@ -396,10 +383,10 @@ static void thresholds_count_to_the_byte(void **state)
         sw = (struct wf_switch *)wf_fabric_switch(f, 0);
         fill(f, 10);
         assert_int_equal(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX], 0);
-        burst(f, 0, 1, 26, 1024, 1);
+        wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 1);
         wft_run(f, 110 * US);
         assert_int_equal(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX], 1);
-        burst(f, 0, 1, 26, 1024, KEPT + 5 - 11);
+        wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, KEPT + 5 - 11);
         wft_run(f, 200 * US);
         assert_int_equal(sw->pg[0][3].ctr[WF_PG_BYTES], (KEPT - missing) * FRAME);
         assert_int_equal(sw->node.ports[0].drops[WF_DROP_NO_HEADROOM], 5 + missing);
@@ -428,7 +415,7 @@ static void ecn_marks_at_dequeue(void **state)
     h = wft_probe(f, 1);
     pfc_frame(f, 1, 1 << 3, 65535);
     wft_run(f, 2 * US);
-    burst(f, 0, 1, 26, 938, 200); /* frames of 1,000 B with FCS */
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 938, 200); /* frames of 1,000 B with FCS */
     wft_run(f, 100 * US);
     assert_int_equal(h->n_seen, 0);
     pfc_frame(f, 1, 1 << 3, 0);
@@ -467,9 +454,9 @@ static void strict_goes_first_then_weights(void **state)
     h = wft_probe(f, 1);
     pfc_frame(f, 1, 0xff, 65535);
     wft_run(f, 2 * US);
-    burst(f, 0, 1, 8, 1024, 400);
-    burst(f, 0, 1, 16, 1024, 400);
-    burst(f, 0, 1, 56, 1024, 100);
+    wft_burst(f, 0, 1, 8, WF_ECN_ECT0, 1024, 400);
+    wft_burst(f, 0, 1, 16, WF_ECN_ECT0, 1024, 400);
+    wft_burst(f, 0, 1, 56, WF_ECN_ECT0, 1024, 100);
     wft_run(f, 150 * US);
     pfc_frame(f, 1, 0xff, 0);
     wft_run(f, WF_TIME_NEVER);
@@ -500,8 +487,8 @@ static uint32_t release_both(struct wf_fabric *f, uint32_t n1, uint32_t n2)
 
     pfc_frame(f, 1, 0xff, 65535);
     wft_run(f, wf_fabric_now_ps(f) + 2 * US);
-    burst(f, 0, 1, 8, 1024, n1);
-    burst(f, 0, 1, 16, 1024, n2);
+    wft_burst(f, 0, 1, 8, WF_ECN_ECT0, 1024, n1);
+    wft_burst(f, 0, 1, 16, WF_ECN_ECT0, 1024, n2);
     wft_run(f, wf_fabric_now_ps(f) + 100 * US);
     pfc_frame(f, 1, 0xff, 0);
     wft_run(f, wf_fabric_now_ps(f) + 300 * US);
@@ -654,8 +641,8 @@ static void fc_E2(void **state)
     desc.links[2].cfg.mtu = 1500;
     f = wft_build(&desc);
     leaf = wf_fabric_switch(f, 0);
-    burst(f, 0, 1, 26, 1024, 10);
-    burst(f, 0, 1, 26, 4096, 10);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 10);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 4096, 10);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->n_seen, 10);
     assert_int_equal(leaf->ports[0].drops[WF_DROP_MTU], 10);
@@ -672,7 +659,7 @@ static void ecmp_keeps_a_flow_on_the_path_foretold(void **state)
     unsigned used = 0;
 
     for (uint32_t h = 0; h < 16; h++)
-        burst(f, h, 16 + h, 26, 1024, 5);
+        wft_burst(f, h, 16 + h, 26, WF_ECN_ECT0, 1024, 5);
     wft_run(f, WF_TIME_NEVER);
     for (unsigned s = 0; s < 4; s++) {
         assert_int_equal(leaf->ports[16 + s].ctr[WF_PORT_TX_FRAMES] % 5, 0);
@@ -690,7 +677,7 @@ static void link_down_loses_what_was_on_it_and_is_avoided(void **state)
     struct wf_node *leaf = wf_fabric_switch(f, 0);
     uint64_t lost = 0;
 
-    burst(f, 0, 1, 26, 4096, 100);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 4096, 100);
     wft_run(f, 10 * US);
     for (unsigned s = 1; s <= 2; s++)
         if (leaf->ports[s].ctr[WF_PORT_TX_FRAMES]) {
@@ -714,7 +701,7 @@ static void rate_changes_between_frames(void **state)
     struct wf_fabric *f = wft_build(leaf_spine(1, 0, 2));
     struct wft_probe *h = wft_probe(f, 1);
 
-    burst(f, 0, 1, 26, 1024, 20);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 20);
     wft_run(f, 10 * 1106 * 80 - 40 * NS); /* in the middle of the tenth */
     wf_fabric_link_rate(f, f->nodes[1]->ports[0].link, 10000000000ull);
     wft_run(f, WF_TIME_NEVER);
@@ -774,7 +761,7 @@ static uint64_t run_digest(uint64_t seed)
         desc.switches[i].cfg.port.queue[3].ecn = (struct wf_ecn_cfg){true, 5000, 50000, 500000};
     f = wft_build(&desc);
     for (uint32_t h = 1; h < 8; h++)
-        burst(f, h, 0, 26, 1024, 100);
+        wft_burst(f, h, 0, 26, WF_ECN_ECT0, 1024, 100);
     wft_run(f, WF_TIME_NEVER);
     wft_check(f);
     d = wf_fabric_digest(f);
@@ -811,10 +798,10 @@ static void pause_tree_names_root_and_victim(void **state)
     every_switch(tight);
     f = wft_build(&desc);
     for (int round = 0; round < 20; round++) {
-        burst(f, 1, 0, 26, 1024, 30);
-        burst(f, 2, 0, 26, 1024, 30);
-        burst(f, 3, 0, 26, 1024, 30);
-        burst(f, 3, 4, 26, 1024, 10);
+        wft_burst(f, 1, 0, 26, WF_ECN_ECT0, 1024, 30);
+        wft_burst(f, 2, 0, 26, WF_ECN_ECT0, 1024, 30);
+        wft_burst(f, 3, 0, 26, WF_ECN_ECT0, 1024, 30);
+        wft_burst(f, 3, 4, 26, WF_ECN_ECT0, 1024, 10);
     }
     wft_run(f, WF_TIME_NEVER);
     wf_pause_tree(f, &f->arena, &t);
@@ -856,7 +843,7 @@ static void a_gap_between_two_pauses_is_one(void **state)
     f = wft_build(&desc);
     h = wft_probe(f, 1);
     pfc_frame(f, 1, 1 << 3, 4000); /* arrives at 0.5 us: stops from 10.5 to 21 us */
-    burst(f, 0, 1, 26, 1024, 600);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 600);
     wft_run(f, 18 * US);
     pfc_frame(f, 1, 1 << 4, 4000); /* from 28.5 us */
     wft_run(f, WF_TIME_NEVER);
@@ -875,11 +862,11 @@ static void a_flap_in_one_instant_loses_only_what_was_sent(void **state)
     struct wf_fabric *f = wft_build(leaf_spine(1, 0, 2));
     struct wf_link *link = wf_fabric_host(f, 0)->ports[0].link;
 
-    burst(f, 0, 1, 26, 1024, 1);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 1);
     wft_run(f, 1); /* its first bit is on the wire */
     wf_fabric_link_set(f, link, false);
     wf_fabric_link_set(f, link, true);
-    burst(f, 0, 1, 26, 1024, 10);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 10);
     wft_run(f, WF_TIME_NEVER);
     assert_int_equal(wft_probe(f, 1)->n_seen, 10);
     assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_DROPPED), 1);
@@ -928,14 +915,14 @@ static void a_flap_does_not_lose_the_pause(void **state)
     f = wft_build(&desc);
     sw = (struct wf_switch *)wf_fabric_switch(f, 0);
     pfc_frame(f, 1, 1 << 3, 65535); /* the sink stops the switch for 335 us */
-    burst(f, 0, 1, 26, 1024, 100);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 100);
     wft_run(f, 50 * US);
     xoffs = sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX];
     assert_true(sw->pg[0][3].xoff);
     wf_fabric_link_set(f, sw->node.ports[0].link, false);
     wft_run(f, 60 * US);
     wf_fabric_link_set(f, sw->node.ports[0].link, true);
-    burst(f, 0, 1, 26, 1024, 500);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 500);
     wft_run(f, WF_TIME_NEVER);
     assert_true(sw->node.ports[0].prio_ctr[3][WF_PRIO_XOFF_TX] > xoffs);
     assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS), 0);
@@ -962,8 +949,8 @@ static void xon_waits_for_all_groups_of_the_priority(void **state)
     f = wft_build(&desc);
     port = &wf_fabric_switch(f, 0)->ports[0];
     pfc_frame(f, 1, 1 << 3 | 1 << 4, 65535);
-    burst(f, 0, 1, 26, 1024, 25);
-    burst(f, 0, 1, 34, 1024, 25);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 25);
+    wft_burst(f, 0, 1, 34, WF_ECN_ECT0, 1024, 25);
     wft_run(f, 50 * US);
     assert_int_equal(port->prio_ctr[3][WF_PRIO_XOFF_TX], 1); /* one pause, for both */
     pfc_frame(f, 1, 1 << 3, 0);                              /* group 3 drains */
@@ -993,7 +980,7 @@ static void the_shortest_quanta_exhaust_nothing(void **state)
     every_switch(quantum_1);
     f = wft_build(&desc);
     pfc_frame(f, 1, 1 << 3, 65535);
-    burst(f, 0, 1, 26, 1024, 30);
+    wft_burst(f, 0, 1, 26, WF_ECN_ECT0, 1024, 30);
     wft_run(f, 300 * US);
     assert_true(wf_fabric_switch(f, 0)->ports[0].control.count <= 1);
     wft_run(f, WF_TIME_NEVER);
