@@ -52,6 +52,7 @@ struct wf_recorder {
     struct item **heap;
     size_t n, cap;
     uint64_t seq;
+    uint64_t newest_ps; /* of all records that were taken out */
 };
 
 static uint64_t padded(uint64_t n)
@@ -214,6 +215,7 @@ static bool take_out(struct wf_recorder *r, struct ring *g)
 
         copy_out(g, tail, &h, sizeof(h));
         it = new_item(r, h.t_ps, h.key, h.len);
+        r->newest_ps = max_u64(r->newest_ps, h.t_ps);
         copy_out(g, tail + sizeof(h), it->data, h.len);
         push(r, it);
         tail += sizeof(h) + padded(h.len);
@@ -242,15 +244,20 @@ static void flush(struct wf_recorder *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* One round; false when there was nothing to do. */
+/* One round; false when there was nothing to do. A virtual run that has nothing left publishes the
+ * end of time and then stands at its last event, where the last records are put: nothing of the
+ * newest instant is written unless asked for. A live file is looked into while it grows. */
 static bool round_of(struct wf_recorder *r)
 {
     uint64_t drain_ps = atomic_load_explicit(&r->drain_to_ps, memory_order_acquire);
-    uint64_t limit = max_u64(safe_ps(r), drain_ps);
+    uint64_t limit = safe_ps(r);
     bool any = false;
 
     for (unsigned i = 0; i < r->conf.rings; i++)
         any |= take_out(r, &r->rings[i]);
+    if (!r->conf.lossy && limit > r->newest_ps)
+        limit = r->newest_ps;
+    limit = max_u64(limit, drain_ps);
     if (r->n && r->heap[0]->t_ps < limit)
         write_before(r, limit);
     if (drain_ps) {

@@ -98,6 +98,46 @@ static void records_come_by_time_then_key_then_order(void **state)
     wf_recorder_free(rec);
 }
 
+static uint64_t end_of_time(void *arg, unsigned lcore)
+{
+    (void)arg;
+    (void)lcore;
+    return UINT64_MAX;
+}
+
+static atomic_bool looked;
+
+static void look(void *arg)
+{
+    (void)arg;
+    atomic_store(&looked, true);
+}
+
+static void wait_for(const atomic_bool *flag)
+{
+    for (int i = 0; i < 10000 && !atomic_load(flag); i++)
+        usleep(500);
+    assert_true(atomic_load(flag));
+}
+
+/* A run that has nothing left has published the end of time; what its end puts comes afterwards,
+ * whenever the writer looks. */
+static void last_instant_stays_in_order(void **state)
+{
+    (void)state;
+    start((struct wf_recorder_conf){.rings = 2, .published_ps = end_of_time, .flush = look});
+    for (uint64_t key = 9; key > 5; key--) {
+        atomic_store(&looked, false);
+        put(key & 1, 40, key, key);
+        wait_for(&looked);
+    }
+    wf_recorder_drain(rec, 40);
+    assert_int_equal(n_seen, 4);
+    for (uint64_t i = 0; i < 4; i++)
+        expect(i, 40, 6 + i, 6 + i);
+    wf_recorder_free(rec);
+}
+
 struct load {
     unsigned ring, n;
     _Atomic unsigned done;
@@ -112,13 +152,6 @@ static void *producer(void *arg)
         atomic_store(&l->done, i + 1);
     }
     return NULL;
-}
-
-static void wait_for(const atomic_bool *flag)
-{
-    for (int i = 0; i < 10000 && !atomic_load(flag); i++)
-        usleep(500);
-    assert_true(atomic_load(flag));
 }
 
 static void two_lcores_meet_in_one_order(void **state)
@@ -259,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_by_time_then_key_then_order),
+        cmocka_unit_test(last_instant_stays_in_order),
         cmocka_unit_test(two_lcores_meet_in_one_order),
         cmocka_unit_test(a_virtual_run_waits_for_the_file),
         cmocka_unit_test(a_live_run_loses_and_counts),
