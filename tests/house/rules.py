@@ -13,14 +13,14 @@ import subprocess
 # A folder of emu/ includes only itself and those on lines above it; siblings on one line don't
 # include each other. main.c and cmd_*.c stand below all of them.
 ORDER = [
-    ["base"], ["wire"], ["sim"], ["net"], ["eth", "ib"], ["topo"], ["switch"], ["xport"],
-    ["host", "inc", "nvl"], ["coll"], ["mgmt"], ["fabric"], ["attach", "cap"], ["scen"], ["ctl"],
-    ["lab"],
+    ["base"], ["wire"], ["sim"], ["net"], ["eth", "ib"], ["topo"], ["switch"], ["xport"], ["cc"],
+    ["host", "inc", "nvl"], ["coll"], ["mgmt"], ["fabric"], ["attach", "cap"], ["analyze"],
+    ["scen"], ["ctl"], ["lab"],
 ]
 RANK = {name: i for i, row in enumerate(ORDER) for name in row}
 # pure functions: no mbuf, no EAL, so that they also build outside of the emulator
-NO_DPDK = {"base", "wire", "xport"}
-NO_ALLOCATION = {"wire", "xport"}
+NO_DPDK = {"base", "wire", "xport", "cc"}
+NO_ALLOCATION = {"wire", "xport", "cc"}
 FUNCTION_LINES = 70
 # the checkers' verdicts differ between versions: those of Debian 12 count
 JUDGES = {"clang-format": "14.", "codespell": "2.2.", "shellcheck": "0.9."}
