@@ -27,6 +27,7 @@ struct outcome {
     uint64_t digest, end_ps, events, hops, lossless_drops;
     struct ob_stats stats;
     uint64_t tight_pg[WF_PGS];
+    struct wf_desc_switch *pinned; /* the switches, with the sizes that their pools have */
 };
 
 static bool bad(struct outcome *o, const char *kind, const char *what)
@@ -63,6 +64,24 @@ static bool promised_lossless(const struct wf_scenario *s)
     return true;
 }
 
+/* Headroom is carved out of the buffer, and pools that share the rest would grow by what is tried
+ * with less of it: so each keeps the size that it has. */
+static void pin_pools(struct outcome *o, struct wf_fabric *f)
+{
+    const struct wf_desc *d = &o->scen.desc;
+
+    o->pinned = calloc(d->n_switches + 1, sizeof(*o->pinned));
+    memcpy(o->pinned, d->switches, d->n_switches * sizeof(*o->pinned));
+    for (uint32_t i = 0; i < d->n_switches; i++) {
+        const struct wf_switch *sw = (const struct wf_switch *)wf_fabric_switch(f, i);
+        struct wf_pool_sizes sizes;
+
+        wf_pool_sizes(&sw->cfg, &sw->carved, &sizes);
+        for (unsigned p = 0; p < WF_POOLS; p++)
+            o->pinned[i].cfg.ingress_pool[p].size_bytes = sizes.size[p];
+    }
+}
+
 /* Instant by instant, with the observer at every port. */
 static bool way_observed(struct outcome *o)
 {
@@ -73,6 +92,7 @@ static bool way_observed(struct outcome *o)
 
     if (!f)
         return false;
+    pin_pools(o, f);
     ob_begin(&ob, f, promised_lossless(&o->scen));
     for (next = wft_next_ps(f); ok && next != WF_TIME_NEVER; next = wft_next_ps(f)) {
         if (next > END_MAX_PS || ob.stats.instants > INSTANTS_MAX) {
@@ -184,15 +204,14 @@ static bool way_paced(struct outcome *o)
 static bool with_headroom(struct outcome *o, bool short_by_one)
 {
     struct wf_desc *d = &o->scen.desc, tight = *d;
-    struct wf_desc_switch *sw = calloc(d->n_switches + 1, sizeof(*sw));
     struct wf_fabric *f;
     uint64_t digest, lossless = 0;
 
-    memcpy(sw, d->switches, d->n_switches * sizeof(*sw));
-    tight.switches = sw;
+    tight.switches = o->pinned;
     for (uint32_t i = 0; i < d->n_switches; i++)
         for (unsigned g = 0; g < WF_PGS; g++)
-            sw[i].cfg.port.pg[g].headroom_bytes = o->tight_pg[g] - (short_by_one && o->tight_pg[g]);
+            o->pinned[i].cfg.port.pg[g].headroom_bytes =
+                o->tight_pg[g] - (short_by_one && o->tight_pg[g]);
     f = build(o, &tight);
     if (f && !run_loop(o, f, &digest, &lossless)) {
         /* what is lost each time in the same way comes through only after many timeouts */
@@ -208,7 +227,6 @@ static bool with_headroom(struct outcome *o, bool short_by_one)
             same_digest(o, "tight", digest);
     }
     wf_fabric_free(f);
-    free(sw);
     return !o->kind;
 }
 
@@ -276,6 +294,7 @@ static bool run_case(const char *name, const char *text, size_t len, uint32_t ma
     fflush(stdout);
     ok = !o->kind;
     wf_scenario_free(&o->scen);
+    free(o->pinned);
     free(o);
     return ok;
 }
