@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Management datagrams: the common header (IBA 13.4.3) and the connection manager's messages as
- * far as their numbers go (IBA 12.6), so that reports can say who connects to whom. Rare packets:
- * they are read and written by their field tables.
- * Left out: RMPP, SMPs, private data, path records inside REQ, SIDR and LAP bodies.
+ * far as their numbers go (IBA 12.6), so that reports can say who connects to whom; whole messages
+ * are in cm.h. Rare packets: they are read and written by their field tables.
+ * Left out: RMPP, SMPs, LAP bodies.
  */
 #ifndef WEFT_WIRE_MAD_H
 #define WEFT_WIRE_MAD_H

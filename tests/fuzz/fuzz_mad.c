@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wire/mad.h"
+#include "wire/cm.h"
 
 #include "fuzz.h"
 
@@ -26,6 +26,22 @@ static void check_table(const struct wf_fmt *fmt, const uint8_t *data, size_t si
     FUZZ_CHECK(strlen(text) < sizeof(text) - 1);
 }
 
+/* A whole message: what is written from it reads the same. */
+static void check_message(const uint8_t *data, size_t size)
+{
+    uint8_t first[WF_MAD_LEN], second[WF_MAD_LEN];
+    struct wf_cm_msg m;
+    int err = wf_cm_msg_get(data, (uint32_t)size, &m);
+
+    FUZZ_CHECK(err == 0 || err == -EBADMSG || err == -ENOTSUP);
+    if (err)
+        return;
+    wf_cm_msg_put(first, &m);
+    FUZZ_CHECK(!wf_cm_msg_get(first, sizeof(first), &m));
+    wf_cm_msg_put(second, &m);
+    FUZZ_CHECK(!memcmp(first, second, sizeof(first)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wf_rd r = wf_rd_init(data, size);
@@ -34,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     for (size_t i = 0; wf_fmts[i]; i++)
         check_table(wf_fmts[i], data, size);
+    check_message(data, size);
     if (!wf_mad_get(&r, &mad)) {
         int err = wf_cm_get(&r, mad.attr_id, &cm);
 

@@ -17,6 +17,7 @@
 #include "base/prng.h"
 #include "wire/arp.h"
 #include "wire/bth.h"
+#include "wire/cm.h"
 #include "wire/dcbx.h"
 #include "wire/eth.h"
 #include "wire/ip4.h"
@@ -56,6 +57,10 @@
     X(cm_dreq)                                                                                     \
     X(cm_mra)                                                                                      \
     X(cm_rej)                                                                                      \
+    X(cm_path)                                                                                     \
+    X(cm_sidr_req)                                                                                 \
+    X(cm_sidr_rep)                                                                                 \
+    X(cm_ip)                                                                                       \
     X(lldp_tlv)                                                                                    \
     X(lldp_org)                                                                                    \
     X(lldp_caps)                                                                                   \
