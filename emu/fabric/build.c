@@ -327,6 +327,17 @@ static int make_team(struct wf_fabric *f, const struct wf_fabric_opts *opts, str
     return 0;
 }
 
+static void make_flows(struct wf_fabric *f)
+{
+    const struct wf_desc *d = f->desc;
+
+    f->flows = WF_ARENA_ARRAY(&f->arena, struct wf_flow *, d->n_flows + 1);
+    for (uint32_t i = 0; i < d->n_flows; i++)
+        f->flows[i] = wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
+                                       (struct wf_host *)wf_fabric_host(f, d->flows[i].to),
+                                       d->flows[i].name, &d->flows[i].cfg, i, &f->arena);
+}
+
 int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
                     const struct wf_fabric_opts *opts, struct wf_err *err)
 {
@@ -363,10 +374,7 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
     for (uint32_t i = 0; i < d->n_links; i++)
         wf_link_tell(&f->links[i]);
     wf_discovery_start(f);
-    for (uint32_t i = 0; i < d->n_flows; i++)
-        wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
-                         (struct wf_host *)wf_fabric_host(f, d->flows[i].to), d->flows[i].name,
-                         &d->flows[i].cfg, i, &f->arena);
+    make_flows(f);
     wf_fabric_ideals(f);
     wf_timeline_start(f);
     *out = f;

@@ -41,6 +41,7 @@ struct wf_fabric {
     struct wf_node **nodes; /* switches, then hosts */
     uint32_t n_nodes;
     struct wf_link *links;    /* as in the description */
+    struct wf_flow **flows;   /* likewise; host/host.h */
     struct wf_lldp lldp;      /* agents of the switch ports that have one */
     struct wf_stops *stops;   /* in the order in which they act, see run.h; the timeline first */
     struct wf_node **by_name; /* nodes in the order of their names */

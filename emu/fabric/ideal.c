@@ -123,7 +123,7 @@ uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow)
     uint64_t t;
     int n;
 
-    if (!wf_host_flow_hash((struct wf_host *)wf_fabric_host(f, w->from), w->name, &hash))
+    if (!wf_host_flow_hash(f->flows[flow], &hash))
         return 0;
     n = wf_fabric_path(f, w->from, w->to, hash, path, HOPS_MAX);
     if (n < 1 || n > HOPS_MAX)
@@ -136,12 +136,6 @@ uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow)
 
 void wf_fabric_ideals(struct wf_fabric *f)
 {
-    for (uint32_t i = 0; i < f->desc->n_flows; i++) {
-        const struct wf_desc_flow *w = &f->desc->flows[i];
-        struct wf_host *from = (struct wf_host *)wf_fabric_host(f, w->from);
-        uint64_t *ctr = wf_host_flow_ctr(from, w->name);
-
-        if (ctr)
-            ctr[WF_FLOW_IDEAL_PS] = wf_fabric_ideal_ps(f, i);
-    }
+    for (uint32_t i = 0; i < f->desc->n_flows; i++)
+        wf_host_flow_ctr(f->flows[i])[WF_FLOW_IDEAL_PS] = wf_fabric_ideal_ps(f, i);
 }

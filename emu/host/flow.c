@@ -187,58 +187,49 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};
 }
 
-void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
-                      const struct wf_flow_cfg *cfg, uint32_t number, struct wf_arena *arena)
+struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
+                                 const struct wf_flow_cfg *cfg, uint32_t number,
+                                 struct wf_arena *arena)
 {
-    struct wf_flow *f = WF_ARENA_NEW(arena, struct wf_flow), **at = &from->flows;
+    struct wf_flow *f = WF_ARENA_NEW(arena, struct wf_flow);
     struct wf_node *node = &from->node;
 
     f->name = wf_arena_printf(arena, "flow.%s", name);
     f->cfg = *cfg;
     make_qps(f, from, to, number, arena);
-    while (*at)
-        at = &(*at)->next;
-    *at = f;
+    if (from->last_flow)
+        from->last_flow->next = f;
+    else
+        from->flows = f;
+    from->last_flow = f;
     wf_lcore_schedule(node->net->lc, &f->start, cfg->start_ps,
                       wf_event_key(node->entity, WF_EV_TIMER, node->seq++), start_event);
+    return f;
 }
 
-bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *hash)
+bool wf_host_flow_hash(const struct wf_flow *f, uint32_t *hash)
 {
-    for (const struct wf_flow *f = from->flows; f; f = f->next) {
-        struct wf_roce frame = f->tx->frame;
-        uint8_t buf[WF_ROCE_HDR_MAX];
-        struct wf_parsed p;
-        uint32_t len;
+    struct wf_roce frame = f->tx->frame;
+    uint8_t buf[WF_ROCE_HDR_MAX];
+    struct wf_parsed p;
+    uint32_t len;
 
-        if (strcmp(f->name + strlen("flow."), name))
-            continue;
-        frame.bth.opcode = WF_SERVICE_RC | WF_OP_WRITE_MIDDLE;
-        len = wf_roce_hdr_build(buf, sizeof(buf), &frame);
-        if (!len || wf_parse(buf, len, wf_roce_frame_len(len, frame.payload_len), &p))
-            return false;
-        *hash = wf_flow_hash(buf, &p);
-        return true;
-    }
-    return false;
+    frame.bth.opcode = WF_SERVICE_RC | WF_OP_WRITE_MIDDLE;
+    len = wf_roce_hdr_build(buf, sizeof(buf), &frame);
+    if (!len || wf_parse(buf, len, wf_roce_frame_len(len, frame.payload_len), &p))
+        return false;
+    *hash = wf_flow_hash(buf, &p);
+    return true;
 }
 
-bool wf_host_flow_ids(const struct wf_host *from, const char *name, uint32_t *hash, uint32_t *dqpn,
-                      uint32_t *first_psn)
+bool wf_host_flow_ids(const struct wf_flow *f, uint32_t *hash, uint32_t *dqpn, uint32_t *first_psn)
 {
-    for (const struct wf_flow *f = from->flows; f; f = f->next)
-        if (!strcmp(f->name + strlen("flow."), name)) {
-            *dqpn = f->tx->qp.cfg.dqpn;
-            *first_psn = f->tx->qp.cfg.sq_psn;
-            return wf_host_flow_hash(from, name, hash);
-        }
-    return false;
+    *dqpn = f->tx->qp.cfg.dqpn;
+    *first_psn = f->tx->qp.cfg.sq_psn;
+    return wf_host_flow_hash(f, hash);
 }
 
-uint64_t *wf_host_flow_ctr(const struct wf_host *from, const char *name)
+uint64_t *wf_host_flow_ctr(struct wf_flow *f)
 {
-    for (struct wf_flow *f = from->flows; f; f = f->next)
-        if (!strcmp(f->name + strlen("flow."), name))
-            return f->ctr;
-    return NULL;
+    return f->ctr;
 }

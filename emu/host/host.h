@@ -12,22 +12,23 @@
 enum { WF_HOST_SQ_LEN = 128 }; /* messages of a flow that are posted at once */
 
 struct wf_host;
+struct wf_flow;
 extern const struct wf_node_ops wf_host_ops;
 
 /* A model host's node, from the arena; name, ports, net and mac are set by the fabric. */
 struct wf_node *wf_host_new(struct wf_arena *arena, const struct wf_host_cfg *cfg);
 /* A flow: a queue pair at both ends, and its messages. After both hosts are ready. `number` counts
  * the fabric's flows: QP numbers and UDP source ports follow from it. */
-void wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
-                      const struct wf_flow_cfg *cfg, uint32_t number, struct wf_arena *arena);
+struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
+                                 const struct wf_flow_cfg *cfg, uint32_t number,
+                                 struct wf_arena *arena);
 
-/* The ECMP hash of the data packets of a flow that this host sends; false: it has none of that
- * name (as given to wf_host_add_flow). */
-bool wf_host_flow_hash(const struct wf_host *from, const char *name, uint32_t *hash);
+/* The ECMP hash of the data packets of a flow; false: they have none. */
+bool wf_host_flow_hash(const struct wf_flow *flow, uint32_t *hash);
 /* The same, and what the packets carry: the destination queue pair, and the PSN of the first. */
-bool wf_host_flow_ids(const struct wf_host *from, const char *name, uint32_t *hash, uint32_t *dqpn,
+bool wf_host_flow_ids(const struct wf_flow *flow, uint32_t *hash, uint32_t *dqpn,
                       uint32_t *first_psn);
-/* The counters (enum wf_ctr_FLOW) of a flow that this host sends, or NULL. */
-uint64_t *wf_host_flow_ctr(const struct wf_host *from, const char *name);
+/* Its counters (enum wf_ctr_FLOW). */
+uint64_t *wf_host_flow_ctr(struct wf_flow *flow);
 
 #endif

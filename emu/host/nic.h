@@ -54,7 +54,7 @@ struct wf_host {
     uint32_t n_qps, qps_mask; /* open addressing by QP number, at most half full */
     struct wf_host_cfg cfg;
     struct wf_fifo ready[WF_PRIOS];
-    struct wf_flow *flows; /* those that it sends */
+    struct wf_flow *flows, *last_flow; /* those that it sends */
 };
 
 /* nic.c */

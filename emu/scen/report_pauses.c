@@ -33,15 +33,15 @@ static void pause_branch(const struct wf_report *r, const struct wf_pause_queue 
     }
 }
 
-static bool flow_is_victim(const struct wf_report *r, const struct wf_desc_flow *w)
+static bool flow_is_victim(const struct wf_report *r, uint32_t flow)
 {
-    const struct wf_host *from = (const struct wf_host *)wf_fabric_host(r->f, w->from);
+    const struct wf_desc_flow *w = &r->scen->desc.flows[flow];
     struct wf_port *path[PATH_MAX_PORTS];
     uint8_t tc = r->scen->desc.hosts[w->from].cfg.dscp_to_priority[w->cfg.dscp & 63];
     uint32_t hash;
     int n;
 
-    if (!wf_host_flow_hash(from, w->name, &hash))
+    if (!wf_host_flow_hash(r->f->flows[flow], &hash))
         return false;
     n = wf_fabric_path(r->f, w->from, w->to, hash, path, PATH_MAX_PORTS);
     for (int i = 0; i < n && i < PATH_MAX_PORTS; i++)
@@ -55,7 +55,7 @@ uint32_t wf_report_victims(const struct wf_report *r, const char **out, uint32_t
     uint32_t n = 0;
 
     for (uint32_t i = 0; r->pauses.n_edges && i < r->scen->desc.n_flows; i++)
-        if (flow_is_victim(r, &r->scen->desc.flows[i])) {
+        if (flow_is_victim(r, i)) {
             if (n < max)
                 out[n] = r->scen->desc.flows[i].name;
             n++;

@@ -82,10 +82,9 @@ static void add_flows(const struct wf_scenario *s, const struct wf_why_cfg *cfg,
 
     for (uint32_t i = 0; i < d->n_flows; i++) {
         const struct wf_desc_flow *w = &d->flows[i];
-        const struct wf_host *from = (const struct wf_host *)wf_fabric_host(conf->f, w->from);
         struct wf_why_flow flow = {names[i], d->hosts[w->from].name, d->hosts[w->to].name, 0, 0, 0};
 
-        if (!wf_host_flow_ids(from, w->name, &flow.hash, &flow.dqpn, &flow.first_psn))
+        if (!wf_host_flow_ids(conf->f->flows[i], &flow.hash, &flow.dqpn, &flow.first_psn))
             continue;
         flows[conf->n_flows++] = flow;
         if (hits(&cfg->flows, flow.name))

@@ -499,7 +499,7 @@ static void model_hosts_write_over_a_tunnel(void **state)
         f = start(UINT64_MAX);
         wft_run(f, WF_TIME_NEVER);
         wf_fabric_settle(f);
-        ctr = wf_host_flow_ctr((struct wf_host *)wf_fabric_host(f, 0), "a");
+        ctr = wf_host_flow_ctr(f->flows[0]);
         assert_int_equal(ctr[WF_FLOW_MSGS], 1);
         assert_int_equal(ctr[WF_FLOW_RETX_PACKETS], 0);
         assert_true(wire.n > 20);
