@@ -51,16 +51,25 @@ static const struct wf_keyset app_keys = {
 static const char *const roce_names[] = {"auto", "none", "0", "1", "2", "3",
                                          "4",    "5",    "6", "7", NULL};
 
+static const char *const version_names[] = {"ieee", "cee", "auto", NULL};
+
 static const struct wf_key dcbx_rows[] = {
     {"enable", WF_KEY_BOOL, DCBX(enable), "false",
-     .doc = "Send IEEE DCBX in the port's LLDP frames (`lldp` has to be on): ETS, PFC and "
-            "applications as the port is configured."},
+     .doc = "Send DCBX in the port's LLDP frames (`lldp` has to be on): ETS, PFC and applications "
+            "as the port is configured."},
+    {"version", WF_KEY_ENUM, DCBX(version), "ieee", .names = version_names,
+     .doc = "What is spoken; auto: IEEE, but CEE while the peer speaks CEE only."},
     {"ets_willing", WF_KEY_BOOL, DCBX(ets_willing), "false",
-     .doc = "Take over the ETS that the peer recommends."},
+     .doc = "Take over the ETS that the peer recommends (CEE: its priority groups): algorithms and "
+            "weights of the queues, not which priority has which."},
     {"pfc_willing", WF_KEY_BOOL, DCBX(pfc_willing), "false",
-     .doc = "Take over the peer's PFC; when both are willing the lower MAC address decides."},
+     .doc =
+         "Take over the peer's PFC: priorities that it does not have are neither paused nor "
+         "obeyed. When both are willing the lower MAC address decides (CEE: each keeps its own)."},
     {"app_willing", WF_KEY_BOOL, DCBX(app_willing), "false",
-     .doc = "Take over the peer's application priorities."},
+     .doc =
+         "Take over the peer's application priorities: shown; how frames are classified stays the "
+         "port's `trust` and maps."},
     {"recommend", WF_KEY_BOOL, DCBX(recommend), "true",
      .doc = "Recommend the port's own ETS to the peer."},
     {"roce_priority", WF_KEY_ENUM, DCBX(roce), "auto", .names = roce_names,

@@ -27,8 +27,11 @@ struct wf_dcbx_app_cfg {
 
 enum { WF_DCBX_ROCE_AUTO, WF_DCBX_ROCE_NONE, WF_DCBX_ROCE_PRIO }; /* and the priorities behind */
 
+enum wf_dcbx_version { WF_DCBX_V_IEEE, WF_DCBX_V_CEE, WF_DCBX_V_AUTO };
+
 struct wf_dcbx_cfg {
     bool enable;
+    int version; /* enum wf_dcbx_version */
     bool ets_willing, pfc_willing, app_willing;
     bool recommend; /* send an ETS recommendation too */
     int roce;       /* WF_DCBX_ROCE_* */

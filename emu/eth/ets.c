@@ -261,3 +261,22 @@ void wf_ets_attach(struct wf_port *port, const struct wf_ets_cfg *cfg, struct wf
     }
     port->ask_sched = e->max.rate_bps || e->grouped ? 0xff : e->has_min | e->has_max;
 }
+
+void wf_ets_retune(struct wf_port *port, uint8_t strict, const uint32_t weight[WF_QUEUES])
+{
+    struct ets_port *e = port->sched_state;
+
+    for (unsigned i = 0; i < WF_QUEUES; i++) {
+        struct wf_queue *q = &port->q[i];
+        uint8_t bit = (uint8_t)(1u << i);
+
+        q->strict = strict >> i & 1;
+        q->quantum = q->by_frames ? weight[i] : weight[i] * QUANTUM;
+        q->deficit = 0;
+        if (!e)
+            continue;
+        e->strict = (uint8_t)(q->strict ? e->strict | bit : e->strict & ~bit);
+        e->in_group[e->group_of[i]] = (uint8_t)(q->strict ? e->in_group[e->group_of[i]] & ~bit
+                                                          : e->in_group[e->group_of[i]] | bit);
+    }
+}

@@ -38,5 +38,8 @@ extern const struct wf_sched_ops wf_ets_ops;
 
 /* Make it the scheduler of a port; what is of no use to this configuration takes no memory. */
 void wf_ets_attach(struct wf_port *port, const struct wf_ets_cfg *cfg, struct wf_arena *arena);
+/* From now on other queues are strict and others weigh as much; groups and shapers stay. Weights
+ * are 1 or more. */
+void wf_ets_retune(struct wf_port *port, uint8_t strict, const uint32_t weight[WF_QUEUES]);
 
 #endif

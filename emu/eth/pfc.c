@@ -131,7 +131,7 @@ static bool span_join(const struct wf_span *x, uint64_t now, struct wf_span *all
 }
 
 /* A priority stops while the link's pause or its own lasts: neither ends the other. */
-static void prio_update(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
+static struct wf_hold *prio_join(struct wf_pfc_port *pfc, unsigned prio)
 {
     uint64_t now = wf_now(pfc->port);
     struct wf_span all = {.from_ps = WF_TIME_NEVER};
@@ -142,10 +142,17 @@ static void prio_update(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
         hold_set(p, now, all.from_ps, all.until_ps);
     else
         hold_set(p, now, now, now);
+    return p;
+}
+
+static void prio_update(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta)
+{
+    const struct wf_hold *p = prio_join(pfc, prio);
+
     if (wf_why_of(pfc->port))
         wf_why_pause_rx(wf_why_of(pfc->port), pfc->port, prio, pfc->queue_of_prio[prio],
                         (uint32_t)quanta, p->from_ps, p->until_ps);
-    queue_update(pfc, pfc->queue_of_prio[prio], now);
+    queue_update(pfc, pfc->queue_of_prio[prio], wf_now(pfc->port));
 }
 
 static void span_set(const struct wf_pfc_port *pfc, struct wf_span *x, uint64_t quanta)
@@ -182,7 +189,7 @@ static void pfc_received(struct wf_pfc_port *pfc, unsigned prio, uint64_t quanta
     uint64_t now = wf_now(pfc->port), *ctr = pfc->port->prio_ctr[prio];
     bool was;
 
-    if (!pfc->cfg.enable || !(wf_pfc_priorities(&pfc->cfg) & 1u << prio)) {
+    if (!pfc->cfg.enable || !(wf_pfc_priorities(&pfc->cfg) & ~pfc->off & 1u << prio)) {
         ctr[WF_PRIO_IGNORED_RX]++;
         return;
     }
@@ -267,7 +274,9 @@ static void write_frame(struct wf_pfc_port *pfc, struct wf_pkt *pkt)
 /* Priorities of these that a frame may speak of. Pause speaks of all at once. */
 static uint8_t sendable(const struct wf_pfc_port *pfc, uint8_t vector)
 {
-    return pfc->cfg.flow_control == WF_FLOW_PAUSE ? vector : vector & wf_pfc_priorities(&pfc->cfg);
+    if (pfc->cfg.flow_control == WF_FLOW_PAUSE)
+        return vector;
+    return (uint8_t)(vector & wf_pfc_priorities(&pfc->cfg) & ~pfc->off);
 }
 
 static void send(struct wf_pfc_port *pfc, uint8_t vector, uint32_t quanta)
@@ -393,6 +402,41 @@ void wf_pfc_xon(struct wf_port *port, unsigned prio)
     xoff_over(pfc, prio);
     if (pfc->cfg.flow_control != WF_FLOW_PAUSE || !pfc->xoff_sent)
         send(pfc, (uint8_t)(1u << prio), 0);
+}
+
+static void switch_off(struct wf_pfc_port *pfc, unsigned prio)
+{
+    uint8_t bit = (uint8_t)(1u << prio);
+    uint64_t now = wf_now(pfc->port);
+
+    if (pfc->xoff_sent & bit && pfc->told_until_ps[prio] > now)
+        send(pfc, bit, 0);
+    pfc->off |= bit;
+    pfc->by_pfc[prio].until_ps = now;
+    prio_join(pfc, prio);
+    note_end(pfc, prio, now);
+    queue_update(pfc, pfc->queue_of_prio[prio], now);
+}
+
+static void switch_on(struct wf_pfc_port *pfc, unsigned prio)
+{
+    uint8_t bit = (uint8_t)(1u << prio);
+
+    pfc->off &= (uint8_t)~bit;
+    if (!(pfc->xoff_sent & bit))
+        return;
+    send(pfc, bit, pfc->cfg.quanta);
+    refresh_later(pfc);
+}
+
+void wf_pfc_allow(struct wf_port *port, uint8_t prios)
+{
+    struct wf_pfc_port *pfc = wf_pfc_of(port);
+    uint8_t off = (uint8_t)~prios, change = off ^ pfc->off;
+
+    for (unsigned prio = 0; prio < WF_PRIOS; prio++)
+        if (change >> prio & 1)
+            (off >> prio & 1 ? switch_off : switch_on)(pfc, prio);
 }
 
 static void pfc_settle(struct wf_port *port)

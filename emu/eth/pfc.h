@@ -57,6 +57,7 @@ struct wf_pfc_port {
     uint64_t period_ps;               /* from refresh to refresh */
     uint8_t pausing; /* bit per priority that a received PFC frame paused, until that is over */
     uint8_t ignored; /* bit per priority whose received pauses stop nothing for now */
+    uint8_t off;     /* bit per priority without PFC for now, whatever is configured */
     uint8_t vector;  /* what is in the last frame made */
     uint16_t said[WF_PRIOS];
     struct wf_event refresh;
@@ -87,6 +88,9 @@ static inline struct wf_pfc_port *wf_pfc_of(const struct wf_port *port)
 }
 /* Let received pauses of a priority stop nothing from now on, or stop again. They are counted. */
 void wf_pfc_ignore(struct wf_port *port, unsigned prio, bool ignore);
+/* Switch PFC off for all priorities but these (of those configured), until told otherwise. Pauses
+ * of one that goes off end on both sides; one that comes back says what it has to. */
+void wf_pfc_allow(struct wf_port *port, uint8_t prios);
 /* Priorities that PFC is enabled for at the port. */
 static inline uint8_t wf_pfc_priorities(const struct wf_pfc_cfg *cfg)
 {

@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 
+#include "eth/ets.h"
+#include "eth/pfc.h"
+
 /* The traffic class, in 802.1Q's sense the queue, of a priority; where DSCP is trusted a switch's
  * priorities are its traffic classes. */
 static uint8_t queue_of(const struct wf_switch_port_cfg *cfg, unsigned prio)
@@ -143,6 +146,86 @@ void wf_dcbx_resolve(const struct wf_dcbx *own, bool app_willing, const uint8_t 
     }
     out->ets.willing = own->cfg.willing;
     out->pfc.willing = own->pfc.willing;
+}
+
+/* A group of CEE is a traffic class of ETS; those of 15 get the highest class that no group has. */
+static void ets_of_pg(const struct wf_cee_pg *pg, struct wf_ets_tlv *out)
+{
+    uint8_t used = 0;
+    unsigned free = 7;
+
+    for (unsigned p = 0; p < 8; p++)
+        if (pg->pgid[p] < 8)
+            used |= (uint8_t)(1u << pg->pgid[p]);
+    while (free && used >> free & 1)
+        free--;
+    memset(out, 0, sizeof(*out));
+    for (unsigned p = 0; p < 8; p++)
+        out->tc[p] = pg->pgid[p] < 8 ? pg->pgid[p] : (uint8_t)free;
+    for (unsigned tc = 0; tc < 8; tc++) {
+        out->tsa[tc] = used >> tc & 1 ? WF_TSA_ETS : WF_TSA_STRICT;
+        out->bw[tc] = used >> tc & 1 ? pg->bw[tc] : 0;
+    }
+}
+
+void wf_dcbx_resolve_cee(const struct wf_dcbx *own, const struct wf_cee *cee,
+                         const struct wf_dcbx *peer, struct wf_dcbx_oper *out)
+{
+    const struct wf_cee_feature *f = cee->feature;
+
+    *out = (struct wf_dcbx_oper){.ets = own->cfg, .pfc = own->pfc, .cee = true};
+    out->roce = wf_app_rocev2(own->apps, own->n_apps);
+    if (!peer)
+        return;
+    if ((out->ets_of_peer = f[WF_CEE_F_PG].of_peer)) {
+        ets_of_pg(&peer->cee_pg, &out->ets);
+        out->ets.willing = own->cfg.willing;
+    }
+    if ((out->pfc_of_peer = f[WF_CEE_F_PFC].of_peer))
+        out->pfc.enable = peer->cee_pfc.enable;
+    if ((out->app_of_peer = f[WF_CEE_F_APP].of_peer))
+        out->roce = wf_cee_app_rocev2(peer->cee_apps, peer->n_cee_apps);
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Queues are traffic classes; weights are shares of the bandwidth, in the least numbers. */
+static void apply_ets(struct wf_port *port, const struct wf_switch_port_cfg *cfg,
+                      const struct wf_dcbx_oper *oper)
+{
+    uint32_t weight[WF_QUEUES], divisor = 0;
+    uint8_t strict = 0;
+
+    for (unsigned q = 0; q < WF_QUEUES; q++) {
+        bool own = !oper->ets_of_peer;
+
+        if (own ? cfg->queue[q].sched == WF_SCHED_STRICT : oper->ets.tsa[q] != WF_TSA_ETS)
+            strict |= (uint8_t)(1u << q);
+        weight[q] = own ? cfg->queue[q].weight : oper->ets.bw[q];
+        if (!own)
+            divisor = common_divisor(weight[q], divisor);
+    }
+    for (unsigned q = 0; q < WF_QUEUES; q++) {
+        weight[q] /= divisor ? divisor : 1;
+        weight[q] += !weight[q];
+    }
+    wf_ets_retune(port, strict, weight);
+}
+
+void wf_dcbx_apply(struct wf_port *port, const struct wf_switch_port_cfg *cfg,
+                   const struct wf_dcbx_oper *oper)
+{
+    wf_pfc_allow(port, oper->pfc_of_peer ? oper->pfc.enable : 0xff);
+    apply_ets(port, cfg, oper);
 }
 
 bool wf_dcbx_pfc_of(const struct wf_dcbx *d, uint8_t *enable)

@@ -4,14 +4,16 @@
  * itself, what became of the peer's word, and where the two disagree. ETS is asymmetric (a willing
  * port takes what the peer recommends), PFC symmetric (the willing one takes the other's, and of
  * two the one with the higher MAC address), applications are the peer's when told to be willing.
- * Left out: CEE as a speaker. What a CEE peer says is kept and compared, never taken over, and its
- * control state is not answered: to such a peer weft is silent.
+ * What a willing port takes over is applied to it: PFC is switched off for priorities that the peer
+ * has without, and queues are served as it recommends. CEE is in cee.h.
+ * Left out: the peer's map of priorities to traffic classes and its applications change no map
+ * here; no group becomes lossless that has no buffer for it.
  */
 #ifndef WEFT_MGMT_DCBX_H
 #define WEFT_MGMT_DCBX_H
 
-#include "switch/config.h"
-#include "wire/dcbx.h"
+#include "mgmt/cee.h"
+#include "net/port.h"
 
 /* What is seen of a peer, and nothing else. */
 enum wf_dcbx_peer {
@@ -36,6 +38,7 @@ struct wf_dcbx_oper {
     struct wf_dcb_pfc pfc;
     int roce; /* priority of UDP port 4791, -1: none */
     bool ets_of_peer, pfc_of_peer, app_of_peer;
+    bool cee; /* by CEE's rules */
 };
 
 /* What a port of this configuration says: the IEEE half of *out. */
@@ -46,6 +49,12 @@ const char *wf_dcbx_peer_name(enum wf_dcbx_peer state);
 void wf_dcbx_resolve(const struct wf_dcbx *own, bool app_willing, const uint8_t own_mac[6],
                      const struct wf_dcbx *peer, const uint8_t peer_mac[6],
                      struct wf_dcbx_oper *out);
+/* The same by CEE's rules: what its features came to. */
+void wf_dcbx_resolve_cee(const struct wf_dcbx *own, const struct wf_cee *cee,
+                         const struct wf_dcbx *peer, struct wf_dcbx_oper *out);
+/* Let the port go by it: nothing happens but to what the peer decides. */
+void wf_dcbx_apply(struct wf_port *port, const struct wf_switch_port_cfg *cfg,
+                   const struct wf_dcbx_oper *oper);
 unsigned wf_dcbx_differences(const struct wf_dcbx *own, const struct wf_dcbx *peer);
 /* "PFC differs: 3 here, 3,4 at the peer; ..."; returns buf, empty when they agree. */
 const char *wf_dcbx_differences_text(const struct wf_dcbx *own, const struct wf_dcbx *peer,

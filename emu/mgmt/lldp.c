@@ -45,6 +45,41 @@ static void age_at_next(struct wf_lldp_agent *a)
         wf_lcore_cancel(a->port->node->net->lc, &a->age);
 }
 
+/* ---- DCBX ---- */
+
+static bool same_oper(const struct wf_dcbx_oper *a, const struct wf_dcbx_oper *b)
+{
+    return a->pfc_of_peer == b->pfc_of_peer && a->ets_of_peer == b->ets_of_peer &&
+           a->pfc.enable == b->pfc.enable && !memcmp(a->ets.tsa, b->ets.tsa, sizeof(a->ets.tsa)) &&
+           !memcmp(a->ets.bw, b->ets.bw, sizeof(a->ets.bw));
+}
+
+/* What was heard, or is no longer: which DCBX to speak, and what the port goes by. True: the peer
+ * waits for an answer. */
+static bool dcbx_changed(struct wf_lldp_agent *a)
+{
+    const struct wf_lldp_neighbour *n = wf_lldp_dcbx_peer(a);
+    const struct wf_dcbx *peer = n ? &n->dcbx : NULL;
+    bool was = a->speaks_cee, say = false;
+    struct wf_dcbx_oper oper;
+
+    if (!a->cfg->dcbx.enable)
+        return false;
+    a->speaks_cee =
+        a->cfg->dcbx.version == WF_DCBX_V_CEE ||
+        (a->cfg->dcbx.version == WF_DCBX_V_AUTO && wf_dcbx_peer_of(peer) == WF_DCBX_CEE_ONLY);
+    if (!a->speaks_cee)
+        a->own.flags &= WF_DCBX_IEEE;
+    if (a->speaks_cee || was)
+        say = wf_cee_rx(&a->cee, a->speaks_cee ? peer : NULL);
+    wf_lldp_oper(a, &oper);
+    if ((oper.pfc_of_peer || oper.ets_of_peer || a->applied) && !same_oper(&oper, &a->oper))
+        wf_dcbx_apply(a->port, a->cfg, &oper);
+    a->applied = oper.pfc_of_peer || oper.ets_of_peer;
+    a->oper = oper;
+    return say || was != a->speaks_cee;
+}
+
 static void age_event(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_lldp_agent *a = WF_CONTAINER_OF(ev, struct wf_lldp_agent, age);
@@ -54,6 +89,7 @@ static void age_event(struct wf_lcore *lc, struct wf_event *ev)
             a->neighbours[i].used = false;
             a->stats.ageouts++;
         }
+    dcbx_changed(a);
     age_at_next(a);
 }
 
@@ -83,7 +119,9 @@ uint32_t wf_lldp_frame(const struct wf_lldp_agent *a, uint8_t buf[WF_LLDP_FRAME_
     wf_lldp_put_ttl(&w, ttl_s(a));
     wf_lldp_put_text(&w, WF_LLDP_SYSTEM_NAME, a->port->node->name);
     wf_lldp_put_caps(&w, &caps);
-    if (a->cfg->dcbx.enable) {
+    if (a->cfg->dcbx.enable && a->speaks_cee) {
+        wf_dcbx_put_cee(&w, &a->own);
+    } else if (a->cfg->dcbx.enable) {
         wf_dcbx_put_ets(&w, WF_DCBX_ETS_CFG, &a->own.cfg);
         if (a->own.flags & WF_DCBX_HAS_REC)
             wf_dcbx_put_ets(&w, WF_DCBX_ETS_REC, &a->own.rec);
@@ -110,13 +148,16 @@ static void send(struct wf_lldp_agent *a)
     struct wf_port *port = a->port;
     struct wf_net *net = port->node->net;
     uint8_t buf[WF_LLDP_FRAME_MAX];
-    uint32_t len = wf_lldp_frame(a, buf);
     struct wf_pkt *pkt;
+    uint32_t len;
 
     if (waits(a)) {
         a->stats.tx_held_frames++;
         return;
     }
+    if (a->speaks_cee)
+        wf_cee_tx(&a->cee, &a->own);
+    len = wf_lldp_frame(a, buf);
     pkt = wf_pkt_new(net, len);
     if (!pkt)
         return; /* the run has failed: emulator_out_of_buffers */
@@ -177,14 +218,18 @@ static struct wf_lldp_neighbour *place_of(struct wf_lldp_agent *a, const struct 
     return free;
 }
 
+/* At the fast interval, once. */
+static void send_soon(struct wf_lldp_agent *a, uint64_t now)
+{
+    if (a->tx.t_ps > now + a->cfg->lldp.fast_ps)
+        send_at(a, now + a->cfg->lldp.fast_ps);
+}
+
 /* A neighbour that was not there before gets a few frames faster, so that it soon knows us. */
 static void greet(struct wf_lldp_agent *a, uint64_t now)
 {
-    const struct wf_lldp_cfg *c = &a->cfg->lldp;
-
-    a->fast = c->fast_count;
-    if (a->tx.t_ps > now + c->fast_ps)
-        send_at(a, now + c->fast_ps);
+    a->fast = a->cfg->lldp.fast_count;
+    send_soon(a, now);
 }
 
 static void hear(struct wf_lldp_agent *a, const struct wf_lldp_pdu *h, struct wf_rd pdu,
@@ -199,6 +244,7 @@ static void hear(struct wf_lldp_agent *a, const struct wf_lldp_pdu *h, struct wf
     }
     if (!h->ttl_s) { /* it leaves */
         n->used = false;
+        dcbx_changed(a);
         age_at_next(a);
         return;
     }
@@ -215,6 +261,8 @@ static void hear(struct wf_lldp_agent *a, const struct wf_lldp_pdu *h, struct wf
     n->expires_ps = now + h->ttl_s * WF_PS_PER_S / a->peer_scale;
     n->frames++;
     wf_dcbx_get(pdu, &n->dcbx);
+    if (dcbx_changed(a))
+        send_soon(a, now);
     age_at_next(a);
 }
 
@@ -252,6 +300,7 @@ static void mgmt_link_changed(struct wf_switch *sw, struct wf_port *port, bool u
         a->neighbours[i].used = false;
     a->error = NULL;
     a->fast = 0;
+    dcbx_changed(a);
     age_at_next(a);
     if (up)
         send_at(a, wf_now(port));
@@ -279,8 +328,11 @@ void wf_lldp_attach(struct wf_lldp_agent *a, uint32_t index, uint32_t n, uint32_
     a->index = index;
     a->peer_scale = peer_scale;
     a->queue = a->cfg->tc_to_queue[7] & 7;
-    if (a->cfg->dcbx.enable)
+    if (a->cfg->dcbx.enable) {
         wf_dcbx_of_port(a->cfg, &a->own);
+        wf_cee_init(&a->cee, &a->own, &a->cfg->dcbx);
+        a->speaks_cee = a->cfg->dcbx.version == WF_DCBX_V_CEE;
+    }
     send_at(a, index * apart);
 }
 
@@ -330,6 +382,10 @@ void wf_lldp_oper(const struct wf_lldp_agent *a, struct wf_dcbx_oper *out)
 {
     const struct wf_lldp_neighbour *n = wf_lldp_dcbx_peer(a);
 
+    if (a->speaks_cee) {
+        wf_dcbx_resolve_cee(&a->own, &a->cee, n ? &n->dcbx : NULL, out);
+        return;
+    }
     wf_dcbx_resolve(&a->own, a->cfg->dcbx.app_willing, a->port->node->mac, n ? &n->dcbx : NULL,
                     n ? n->mac : NULL, out);
 }

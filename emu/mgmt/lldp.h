@@ -2,9 +2,10 @@
 /*
  * The LLDP agents of a fabric's switch ports (802.1AB clause 9), with DCBX on top. An agent sends
  * at its interval, and a few frames faster when a neighbour is new; it keeps what its neighbours
- * say until their time to live is over. Listening changes nothing but what the agent knows: no
- * link, queue or pause of the port. A port without `lldp` has no agent, and LLDP frames end there
- * as those of any reserved address.
+ * say until their time to live is over. Listening changes nothing but what the agent knows, unless
+ * the port was told to be willing: then queues are served and PFC is used as the peer says (see
+ * dcbx.h), without a change of the link. A port without `lldp` has no agent, and LLDP frames end
+ * there as those of any reserved address.
  *
  * Frames go by the queue of the highest traffic class, so that they don't stand before PFC frames;
  * an agent whose last frame has not left yet sends no other. Left out: transmission credits (an
@@ -56,6 +57,10 @@ struct wf_lldp_agent {
     struct wf_lldp_neighbour neighbours[WF_LLDP_NEIGHBOURS];
     struct wf_lldp_stats stats;
     struct wf_dcbx own; /* what we say, when dcbx is on */
+    struct wf_cee cee;
+    bool speaks_cee;          /* now */
+    bool applied;             /* the port goes by something of the peer's */
+    struct wf_dcbx_oper oper; /* which */
 };
 
 /* All agents of a fabric, in the order of its switches and ports. */

@@ -121,10 +121,10 @@ static json_t *dcbx_json(const struct wf_dcbx *d)
 
 static json_t *oper_json(const struct wf_dcbx_oper *o)
 {
-    json_t *j =
-        json_pack("{s:o, s:s, s:o, s:s, s:s}", "ets", ets_json(&o->ets), "ets_of",
-                  o->ets_of_peer ? "peer" : "own", "pfc", pfc_json(&o->pfc), "pfc_of",
-                  o->pfc_of_peer ? "peer" : "own", "roce_of", o->app_of_peer ? "peer" : "own");
+    json_t *j = json_pack("{s:s, s:o, s:s, s:o, s:s, s:s}", "version", o->cee ? "cee" : "ieee",
+                          "ets", ets_json(&o->ets), "ets_of", o->ets_of_peer ? "peer" : "own",
+                          "pfc", pfc_json(&o->pfc), "pfc_of", o->pfc_of_peer ? "peer" : "own",
+                          "roce_of", o->app_of_peer ? "peer" : "own");
 
     if (o->roce >= 0)
         json_object_set_new(j, "roce_priority", json_integer(o->roce));
@@ -161,6 +161,23 @@ static void add_short(json_t *r, const struct wf_dcbx *own, const struct wf_dcbx
                         json_string(wf_dcbx_differences_text(own, peer, text, sizeof(text))));
 }
 
+/* CEE's state machines. */
+static json_t *cee_state_json(const struct wf_cee *c)
+{
+    json_t *j = json_pack("{s:o, s:o}", "seq", wf_json_u64(c->seq), "ack", wf_json_u64(c->ack));
+
+    for (unsigned i = 0; i < WF_CEE_FEATURES; i++) {
+        const struct wf_cee_feature *f = &c->feature[i];
+
+        if (f->advertise)
+            json_object_set_new(j, wf_cee_feature_names[i],
+                                json_pack("{s:b, s:b, s:b, s:s}", "synced", f->syncd, "error",
+                                          f->error, "operates", f->operates, "of",
+                                          f->of_peer ? "peer" : "own"));
+    }
+    return j;
+}
+
 static json_t *dcbx_row(const struct wf_fabric *f, const struct wf_lldp_agent *a)
 {
     const struct wf_lldp_neighbour *n = wf_lldp_dcbx_peer(a);
@@ -179,6 +196,8 @@ static json_t *dcbx_row(const struct wf_fabric *f, const struct wf_lldp_agent *a
     json_object_set_new(r, "own", dcbx_json(&a->own));
     json_object_set_new(r, "received", n ? dcbx_json(&n->dcbx) : json_object());
     json_object_set_new(r, "operational", oper_json(&o));
+    if (a->speaks_cee)
+        json_object_set_new(r, "cee_state", cee_state_json(&a->cee));
     return r;
 }
 

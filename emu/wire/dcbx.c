@@ -261,6 +261,39 @@ void wf_dcbx_put_apps(struct wf_wr *w, const struct wf_app *apps, size_t n)
         wf_app_put(w, &apps[i]);
 }
 
+/* Header of a TLV within CEE's: as that of LLDP itself. */
+static void put_feature(struct wf_wr *w, uint8_t type, size_t len, const struct wf_cee_hdr *h)
+{
+    wf_wr_be16(w, (uint16_t)(type << 9 | (WF_CEE_HDR_LEN + len)));
+    wf_cee_hdr_put(w, h);
+}
+
+void wf_dcbx_put_cee(struct wf_wr *w, const struct wf_dcbx *d)
+{
+    size_t len = 2 + WF_CEE_CTRL_LEN;
+
+    len += d->flags & WF_DCBX_HAS_CEE_PG ? 2 + WF_CEE_HDR_LEN + WF_CEE_PG_LEN : 0;
+    len += d->flags & WF_DCBX_HAS_CEE_PFC ? 2 + WF_CEE_HDR_LEN + WF_CEE_PFC_LEN : 0;
+    if (d->flags & WF_DCBX_HAS_CEE_APP)
+        len += 2 + WF_CEE_HDR_LEN + d->n_cee_apps * (size_t)WF_CEE_APP_LEN;
+    wf_lldp_put_org(w, WF_OUI_DCBX, WF_DCBX_CEE, len);
+    wf_wr_be16(w, WF_CEE_CONTROL << 9 | WF_CEE_CTRL_LEN);
+    wf_cee_ctrl_put(w, &d->cee_ctrl);
+    if (d->flags & WF_DCBX_HAS_CEE_PG) {
+        put_feature(w, WF_CEE_PG, WF_CEE_PG_LEN, &d->cee_pg_hdr);
+        wf_cee_pg_put(w, &d->cee_pg);
+    }
+    if (d->flags & WF_DCBX_HAS_CEE_PFC) {
+        put_feature(w, WF_CEE_PFC, WF_CEE_PFC_LEN, &d->cee_pfc_hdr);
+        wf_cee_pfc_put(w, &d->cee_pfc);
+    }
+    if (!(d->flags & WF_DCBX_HAS_CEE_APP))
+        return;
+    put_feature(w, WF_CEE_APP, d->n_cee_apps * (size_t)WF_CEE_APP_LEN, &d->cee_app_hdr);
+    for (size_t i = 0; i < d->n_cee_apps; i++)
+        wf_cee_app_put(w, &d->cee_apps[i]);
+}
+
 enum { ROCEV2 = 4791 };
 
 int wf_app_rocev2(const struct wf_app *apps, size_t n)

@@ -2,8 +2,9 @@
 /*
  * Data centre bridging exchange, the TLVs in LLDP: IEEE (802.1Q annex D.2.8 to D.2.11, once
  * 802.1Qaz: ETS configuration and recommendation, PFC, application priority) read and written, CEE
- * (OUI 00-1B-21 subtype 2: control, priority groups, PFC, applications; subtype 1, its forerunner,
- * is only recognised) read. Left out: congestion notification, application VLAN, logical link.
+ * (OUI 00-1B-21 subtype 2: control, priority groups, PFC, applications) read and written; subtype
+ * 1, its forerunner, is only recognised. Left out: congestion notification, application VLAN,
+ * logical link.
  *
  * Application selectors: 1 EtherType, 2 port of TCP or SCTP, 3 port of UDP or DCCP, 4 port of any
  * of the four, 5 DSCP. RoCEv2 is 3 or 4 with 4791.
@@ -137,6 +138,8 @@ void wf_dcbx_get(struct wf_rd lldpdu, struct wf_dcbx *d);
 void wf_dcbx_put_ets(struct wf_wr *w, uint8_t subtype, const struct wf_ets_tlv *h);
 void wf_dcbx_put_pfc(struct wf_wr *w, const struct wf_dcb_pfc *h);
 void wf_dcbx_put_apps(struct wf_wr *w, const struct wf_app *apps, size_t n);
+/* CEE's TLV: control, and the features that d->flags name. */
+void wf_dcbx_put_cee(struct wf_wr *w, const struct wf_dcbx *d);
 
 /* The priority that the entries give RoCEv2 (UDP 4791), or -1. */
 int wf_app_rocev2(const struct wf_app *apps, size_t n);

@@ -16,6 +16,7 @@
 #include "support.h"
 #include "wire/dcbx.h"
 #include "wire/eth.h"
+#include "wire/pfc.h"
 
 #define S  WF_PS_PER_S
 #define MS WF_PS_PER_MS
@@ -416,6 +417,117 @@ static void hostile_frames_do_no_harm(void **state)
     wf_fabric_free(f);
 }
 
+/* A PFC frame of the host's that pauses a priority. */
+static void pause(struct wf_fabric *f, unsigned prio)
+{
+    uint16_t quanta[8] = {0};
+    uint8_t buf[60];
+
+    quanta[prio] = 1000;
+    wf_pfc_build(buf, (const uint8_t[6]){2, 0, 0, 0, 0, 9}, (uint8_t)(1u << prio), quanta);
+    wft_send(f, 0, wf_fabric_now_ps(f), 0, buf, sizeof(buf), sizeof(buf));
+    wft_run(f, wf_fabric_now_ps(f) + 2 * WF_PS_PER_US);
+}
+
+/* The willing port has no PFC where its peer has none, and serves queues as recommended; as long as
+ * the peer is there, and without a change of the link. */
+static void what_is_taken_over_takes_effect(void **state)
+{
+    struct wf_ets_tlv rec = {.tc = {0, 0, 0, 3, 0, 0, 6, 0},
+                             .bw = {20, 0, 0, 80},
+                             .tsa = {WF_TSA_ETS, 0, 0, WF_TSA_ETS}};
+    struct wf_fabric *f;
+    struct wf_port *port;
+    uint64_t *ctr;
+    uint8_t buf[512];
+    struct wf_wr w;
+
+    (void)state;
+    leaf_spine(1, 0, 1);
+    desc.switches[0].cfg.port.dcbx.pfc_willing = desc.switches[0].cfg.port.dcbx.ets_willing = true;
+    f = wft_build(&desc);
+    port = &f->nodes[0]->ports[0];
+    ctr = port->prio_ctr[3];
+    pause(f, 3);
+    assert_int_equal(ctr[WF_PRIO_XOFF_RX], 1);
+    w = station(buf, 9, 5);
+    put_pfc(&w, false, 1 << 4);
+    wf_dcbx_put_ets(&w, WF_DCBX_ETS_REC, &rec);
+    wf_lldp_put_end(&w);
+    say(f, &w);
+    pause(f, 3);
+    assert_int_equal(ctr[WF_PRIO_XOFF_RX] + ctr[WF_PRIO_REFRESH_RX], 1);
+    assert_int_equal(ctr[WF_PRIO_IGNORED_RX], 1);
+    assert_int_equal(port->q[3].quantum, 4 * port->q[0].quantum);
+    assert_true(port->q[6].strict && !port->q[3].strict && !port->q[0].strict);
+    wf_pfc_xoff(port, 3); /* says nothing */
+    assert_int_equal(port->ctr[WF_PORT_PFC_TX_FRAMES], 0);
+    wft_run(f, 10 * S); /* the peer's time is over: back to what is configured */
+    assert_true(port->ctr[WF_PORT_PFC_TX_FRAMES] > 0);
+    wf_pfc_xon(port, 3);
+    assert_int_equal(port->q[3].quantum, port->q[0].quantum);
+    assert_false(port->q[6].strict);
+    pause(f, 3);
+    assert_int_equal(ctr[WF_PRIO_IGNORED_RX], 1);
+    assert_int_equal(port->downs, 0);
+    wft_check(f);
+    wf_fabric_free(f);
+}
+
+/* Which DCBX a frame of the agent has. */
+static uint32_t flags_of(const struct wf_lldp_agent *a)
+{
+    static struct wf_dcbx d;
+    uint8_t frame[WF_LLDP_FRAME_MAX];
+    uint32_t len = wf_lldp_frame(a, frame);
+
+    wf_dcbx_get(wf_rd_init(frame + WF_ETH_LEN, len - WF_ETH_LEN), &d);
+    assert_null(d.why);
+    return d.flags;
+}
+
+/* One that speaks only CEE is answered in CEE, if the port may; acknowledged within a second, its
+ * word goes; then the next one hears IEEE again. */
+static void cee_is_spoken_when_the_peer_does(void **state)
+{
+    struct wf_dcbx d = {.flags = WF_DCBX_HAS_CEE_PFC | WF_DCBX_HAS_CEE_PG,
+                        .cee_ctrl = {0, 0, 9, 1},
+                        .cee_pg_hdr = {.enable = 1},
+                        .cee_pfc_hdr = {.enable = 1},
+                        .cee_pfc = {0x30, 8}};
+    struct wf_lldp_agent *a;
+    struct wf_dcbx_oper o;
+    struct wf_fabric *f;
+    uint8_t buf[512];
+    struct wf_wr w;
+
+    (void)state;
+    leaf_spine(1, 0, 1);
+    desc.switches[0].cfg.port.dcbx.pfc_willing = true;
+    desc.switches[0].cfg.port.dcbx.version = WF_DCBX_V_AUTO;
+    f = wft_build(&desc);
+    a = &f->lldp.agents[0];
+    assert_int_equal(flags_of(a), WF_DCBX_IEEE);
+    w = station(buf, 9, 20);
+    wf_dcbx_put_cee(&w, &d);
+    wf_lldp_put_end(&w);
+    say(f, &w);
+    assert_true(a->speaks_cee);
+    wft_run(f, wf_fabric_now_ps(f) + 2 * S);
+    assert_true(flags_of(a) & WF_DCBX_HAS_CEE && !(flags_of(a) & WF_DCBX_IEEE));
+    assert_int_equal(a->own.cee_ctrl.ack, 9);
+    say(f, &w);
+    wf_lldp_oper(a, &o);
+    assert_true(o.cee && o.pfc_of_peer);
+    assert_int_equal(o.pfc.enable, 0x30);
+    wft_run(f, 60 * S);
+    assert_false(a->speaks_cee);
+    assert_int_equal(flags_of(a), WF_DCBX_IEEE);
+    wf_lldp_oper(a, &o);
+    assert_int_equal(o.pfc.enable, 8);
+    wf_fabric_free(f);
+}
+
 /* Where the fabric runs slower a real neighbour's seconds are shorter than its own. */
 static void seconds_are_the_neighbours(void **state)
 {
@@ -491,6 +603,8 @@ int main(void)
         cmocka_unit_test(fc_O15),
         cmocka_unit_test(several_speakers_are_nobodys_peer),
         cmocka_unit_test(hostile_frames_do_no_harm),
+        cmocka_unit_test(what_is_taken_over_takes_effect),
+        cmocka_unit_test(cee_is_spoken_when_the_peer_does),
         cmocka_unit_test(seconds_are_the_neighbours),
         cmocka_unit_test(switches_know_each_other_on_any_lcores),
     };

@@ -76,6 +76,28 @@ class Dcbx(unittest.TestCase):
                               timeout=100, check=True).stdout
         self.assertRegex(text, r"leaf1:p1 +ieee_not_willing +3 +3,4 +3,4 +PFC differs: 3 here")
 
+    def test_cee_between_two_that_may(self):
+        """The one speaks CEE only, the other as its peer does: acknowledged both ways, the willing
+        one follows, and PFC for 3 is off at its port as it is at the peer's."""
+        text = SCENARIO.replace('roce_priority: 4, recommend: false}', 'version: cee}')
+        text = text.replace('pg: {4: {lossless: true}}, dcbx', 'pg: {3: {lossless: false}, '
+                            '4: {lossless: true}}, dcbx').replace(
+                                'dcbx: {pfc_willing: true,', 'dcbx: {version: auto, pfc_willing: true,')
+        code, out, err = run(text)
+        self.assertEqual(code, 0, err)
+        rows = {r["name"]: r for r in json.loads(out)["dcbx"]}
+        leaf, spine = rows["leaf1:p1"], rows["spine0:p1"]
+        self.assertEqual((leaf["operational"]["version"], spine["operational"]["version"]),
+                         ("cee", "cee"))
+        self.assertEqual((leaf["peer"], spine["peer"]), ("cee", "cee"))
+        self.assertEqual(leaf["operational"]["pfc"]["priorities"], [4])
+        self.assertEqual(leaf["cee_state"]["pfc"],
+                         {"synced": True, "error": False, "operates": True, "of": "peer"})
+        self.assertEqual(spine["cee_state"]["pfc"]["of"], "own")
+        self.assertEqual(leaf["cee_state"]["seq"], spine["cee_state"]["ack"])
+        self.assertEqual(leaf["cee_state"]["ack"], spine["cee_state"]["seq"])
+        self.assertEqual(rows["leaf0:p1"]["operational"]["version"], "ieee")
+
     def test_neighbours(self):
         rows = {r["name"]: r for r in self.result["lldp"]}
         self.assertEqual((rows["leaf0:p1"]["system"], rows["leaf0:p1"]["port"]),

@@ -300,26 +300,25 @@ static uint32_t begin(uint8_t *f, struct wf_wr *w, size_t room)
 
 static void put_cee(struct wf_wr *w, struct wf_prng *p)
 {
-    struct wf_cee_hdr hdr = {.enable = 1, .willing = wf_prng_u64(p) & 1};
-    struct wf_cee_pg pg = {.num_tcs = 8};
+    static struct wf_dcbx d;
+    bool app = wf_prng_u64(p) & 1;
 
+    d = (struct wf_dcbx){.flags = WF_DCBX_HAS_CEE_PG | WF_DCBX_HAS_CEE_PFC,
+                         .cee_ctrl = {0, 0, 7, (uint32_t)wf_prng_u64(p)},
+                         .cee_pg_hdr = {.enable = 1, .willing = wf_prng_u64(p) & 1},
+                         .cee_pfc_hdr = {.enable = 1, .error = 1},
+                         .cee_app_hdr = {.enable = 1},
+                         .cee_pg = {.num_tcs = 8},
+                         .cee_pfc = {(uint8_t)wf_prng_u64(p), 8},
+                         .cee_apps = {{4791, 0, 1, 0x1b21, (uint8_t)wf_prng_u64(p)},
+                                      {0x8906, 0, 0, 0x1b21, (uint8_t)wf_prng_u64(p)}}};
     for (int i = 0; i < 8; i++) {
-        pg.pgid[i] = wf_prng_u64(p) & 15;
-        pg.bw[i] = (uint8_t)wf_prng_below(p, 101);
+        d.cee_pg.pgid[i] = wf_prng_u64(p) & 15;
+        d.cee_pg.bw[i] = (uint8_t)wf_prng_below(p, 101);
     }
-    wf_lldp_put_org(w, WF_OUI_DCBX, WF_DCBX_CEE, 12 + 19 + 8 + 2 + 4 + 6);
-    wf_lldp_tlv_put(w, &(struct wf_lldp_tlv){WF_CEE_CONTROL, WF_CEE_CTRL_LEN});
-    wf_cee_ctrl_put(w, &(struct wf_cee_ctrl){0, 0, 7, (uint32_t)wf_prng_u64(p)});
-    wf_lldp_tlv_put(w, &(struct wf_lldp_tlv){WF_CEE_PG, 17});
-    wf_cee_hdr_put(w, &hdr);
-    wf_cee_pg_put(w, &pg);
-    hdr.error = 1;
-    wf_lldp_tlv_put(w, &(struct wf_lldp_tlv){WF_CEE_PFC, 6});
-    wf_cee_hdr_put(w, &hdr);
-    wf_cee_pfc_put(w, &(struct wf_cee_pfc){(uint8_t)wf_prng_u64(p), 8});
-    wf_lldp_tlv_put(w, &(struct wf_lldp_tlv){WF_CEE_APP, 10});
-    wf_cee_hdr_put(w, &hdr);
-    wf_cee_app_put(w, &(struct wf_cee_app){4791, 0, 1, 0x1b21, (uint8_t)wf_prng_u64(p)});
+    d.flags |= app ? WF_DCBX_HAS_CEE_APP : 0;
+    d.n_cee_apps = app ? 1 + (wf_prng_u64(p) & 1) : 0;
+    wf_dcbx_put_cee(w, &d);
 }
 
 static void put_ieee(struct wf_wr *w, struct wf_prng *p)
@@ -404,7 +403,7 @@ static void every_cut_is_safe(void **state)
     uint32_t len;
 
     (void)state;
-    wf_prng_init(&p, 2, "dcbx");
+    wf_prng_init(&p, 3, "dcbx");
     len = random_frame(f, sizeof(f), &p, true, true);
     for (uint32_t cut = WF_ETH_LEN; cut <= len; cut++) {
         uint8_t *copy = malloc(cut - WF_ETH_LEN + 1); /* so that a sanitizer sees its end */
