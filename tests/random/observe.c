@@ -186,6 +186,17 @@ static void time_goes_on(struct observer *ob, const struct wf_port *port)
 /* --- taps ---------------------------------------------------------------------------------------
  */
 
+/* Whether a MAC control frame should have gone first. A frame that leaves by the port it came in by
+ * may end the pause that its own group had asked for: that XON comes of its leaving. */
+static bool control_waits(const struct ob_port *p, const struct ob_frame *fr)
+{
+    const struct wf_fifo_node *n = p->port->control.head;
+
+    if (!n || !fr || fr->in != p || !p->group[fr->pg].xoff)
+        return n;
+    return n->next || WF_CONTAINER_OF(n, struct wf_pkt, q)->born_ps != p->ob->now_ps;
+}
+
 /* Nothing may overlap on the wire. Strict queues: nobody of higher rank waits. */
 static void transmitter(struct ob_port *p, const struct wf_pkt *pkt)
 {
@@ -197,7 +208,7 @@ static void transmitter(struct ob_port *p, const struct wf_pkt *pkt)
                 p->port->name, ob->now_ps, p->end_ps);
     if (pkt->p.flags & WF_P_MAC_CONTROL)
         return;
-    if (p->port->control.count)
+    if (control_waits(p, ob_frame_find(ob, pkt)))
         ob_fail(ob, "control_waits", "%s sends data while a MAC control frame waits",
                 p->port->name);
     if (ob_pause_free_ps(p, pkt->queue, ob->now_ps) != ob->now_ps)
