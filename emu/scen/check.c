@@ -95,6 +95,11 @@ static uint32_t *leaves(struct wf_scenario *s)
     return leaf;
 }
 
+static const struct wf_switch_port_cfg *leaf_port(const struct wf_scenario *s, uint32_t end)
+{
+    return wf_desc_port_cfg(&s->desc, end / 2, (int)(end % 2));
+}
+
 static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
                        const struct wf_desc_flow *f, const uint32_t *component,
                        const uint32_t *leaf)
@@ -114,8 +119,8 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
     }
     if (component[n + f->from] != component[n + f->to])
         wf_diag_error(&s->diags, w->at, "there is no way from %s to %s", from->name, to->name);
-    wf_scen_check_priority(s, w, f,
-                           wf_desc_port_cfg(&s->desc, leaf[f->from] / 2, leaf[f->from] % 2));
+    if (wf_scen_check_priority(s, w, f->from, leaf_port(s, leaf[f->from])))
+        wf_scen_check_priority(s, w, f->to, leaf_port(s, leaf[f->to]));
 }
 
 static void check_flows(struct wf_scenario *s, const uint32_t *leaf)
@@ -232,7 +237,8 @@ void wf_scen_check(struct wf_scenario *s)
     const uint32_t *leaf = leaves(s);
 
     wf_scen_check_buffer(s);
-    wf_scen_check_pauses(s, leaf);
+    wf_scen_check_pauses(s);
+    wf_scen_check_hops(s, leaf);
     wf_scen_check_lb(s, leaf);
     wf_scen_check_maps(s);
     wf_scen_check_tunnels(s);

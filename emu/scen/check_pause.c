@@ -11,11 +11,6 @@ static bool best_effort(const struct wf_scenario *s)
     return s->opts.lossless == WF_SCEN_BEST_EFFORT;
 }
 
-static unsigned class_of(const struct wf_switch_port_cfg *port, unsigned dscp)
-{
-    return port->trust == WF_TRUST_DSCP ? port->dscp_to_tc[dscp] : port->pcp_to_tc[0];
-}
-
 /* What a full group sends must be what its peer obeys. */
 void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg *self,
                           const struct wf_pfc_cfg *peer, unsigned g, const char *port)
@@ -48,58 +43,19 @@ void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg
                          but);
 }
 
-/* The priority that a full group pauses must be the one in which the host sends that traffic. */
-void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
-                            const struct wf_desc_flow *f, const struct wf_switch_port_cfg *leaf)
+bool wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t host,
+                            const struct wf_switch_port_cfg *leaf)
 {
-    unsigned dscp = w->cfg.dscp, prio = s->desc.hosts[f->from].cfg.dscp_to_priority[dscp];
-    unsigned pg = leaf->tc_to_pg[class_of(leaf, dscp)];
+    const struct wf_desc_host *h = &s->desc.hosts[host];
+    unsigned dscp = w->cfg.dscp, prio = h->cfg.dscp_to_priority[dscp];
+    unsigned pg = leaf->tc_to_pg[wf_scen_class_of(leaf, dscp)];
 
-    if (leaf->pg[pg].lossless && leaf->pg_to_pfc_priority[pg] != prio)
-        wf_scen_complain(s, best_effort(s), &leaf->pg_to_pfc_priority[pg], w->at,
-                         "DSCP %u is priority %u at %s, but the leaf pauses priority %u for it: "
-                         "loss",
-                         dscp, prio, s->desc.hosts[f->from].name, leaf->pg_to_pfc_priority[pg]);
-}
-
-/* And the queue that it stops at another switch the one in which that traffic waits there. */
-static void check_hop(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t link, int end)
-{
-    const struct wf_switch_port_cfg *a = wf_desc_port_cfg(&s->desc, link, end);
-    const struct wf_switch_port_cfg *b = wf_desc_port_cfg(&s->desc, link, !end);
-    const struct wf_desc_link *l = &s->desc.links[link];
-    uint32_t from = end ? l->b.index : l->a.index, to = end ? l->a.index : l->b.index;
-    unsigned dscp = w->cfg.dscp, pg = b->tc_to_pg[class_of(b, dscp)];
-    unsigned prio = b->pg_to_pfc_priority[pg], queue = a->tc_to_queue[class_of(a, dscp)];
-
-    if (b->pg[pg].lossless && a->pfc_priority_to_queue[prio] != queue)
-        wf_scen_complain(s, best_effort(s), &a->pfc_priority_to_queue[prio], w->at,
-                         "DSCP %u waits in queue %u of %s, but %s pauses priority %u for it, which "
-                         "stops queue %u: loss",
-                         dscp, queue, s->desc.switches[from].name, s->desc.switches[to].name, prio,
-                         a->pfc_priority_to_queue[prio]);
-}
-
-static bool leaves_its_leaf(const struct wf_scenario *s, const struct wf_scen_work *w,
-                            const uint32_t *leaf)
-{
-    for (uint32_t i = w->first_flow; i < w->first_flow + w->n_flows; i++)
-        if (wf_scen_leaf(s, leaf[s->desc.flows[i].from]) !=
-            wf_scen_leaf(s, leaf[s->desc.flows[i].to]))
-            return true;
+    if (!leaf->pg[pg].lossless || leaf->pg_to_pfc_priority[pg] == prio)
+        return true;
+    wf_scen_complain(s, best_effort(s), &leaf->pg_to_pfc_priority[pg], w->at,
+                     "DSCP %u is priority %u at %s, but the leaf pauses priority %u for it: loss",
+                     dscp, prio, h->name, leaf->pg_to_pfc_priority[pg]);
     return false;
-}
-
-static void check_hops(struct wf_scenario *s, const struct wf_scen_work *w)
-{
-    for (uint32_t i = 0; i < s->desc.n_links; i++) {
-        const struct wf_desc_link *l = &s->desc.links[i];
-
-        if (l->a.is_host || l->b.is_host)
-            continue;
-        check_hop(s, w, i, 0);
-        check_hop(s, w, i, 1);
-    }
 }
 
 /* A refresh leaves at half of the quanta, and waits for a frame and a PFC frame that have begun;
@@ -221,13 +177,10 @@ static void check_watchdogs(struct wf_scenario *s)
             check_watchdog(s, slowest, i, e, &told);
 }
 
-void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf)
+void wf_scen_check_pauses(struct wf_scenario *s)
 {
     for (uint32_t i = 0; i < s->desc.n_links; i++)
         for (int end = 0; end < 2; end++)
             check_quanta(s, i, end);
     check_watchdogs(s);
-    for (uint32_t k = 0; k < s->n_work; k++)
-        if (leaves_its_leaf(s, &s->work[k], leaf))
-            check_hops(s, &s->work[k]);
 }

@@ -97,14 +97,23 @@ static inline uint32_t wf_scen_leaf(const struct wf_scenario *s, uint32_t end)
 /* What a full group of a port sends must be what its peer obeys. */
 void wf_scen_check_obeyed(struct wf_scenario *s, const struct wf_switch_port_cfg *self,
                           const struct wf_pfc_cfg *peer, unsigned g, const char *port);
-void wf_scen_check_pauses(struct wf_scenario *s, const uint32_t *leaf);
+void wf_scen_check_pauses(struct wf_scenario *s);
+/* What it stops between switches; check_hop.c. */
+void wf_scen_check_hops(struct wf_scenario *s, const uint32_t *leaf);
+/* Traffic class of an untagged frame with this DSCP. */
+static inline unsigned wf_scen_class_of(const struct wf_switch_port_cfg *port, unsigned dscp)
+{
+    return port->trust == WF_TRUST_DSCP ? port->dscp_to_tc[dscp & 63] : port->pcp_to_tc[0];
+}
 void wf_scen_check_maps(struct wf_scenario *s);
 void wf_scen_check_tunnels(struct wf_scenario *s);
 void wf_scen_check_lb(struct wf_scenario *s, const uint32_t *leaf);
 /* check_discovery.c */
 void wf_scen_check_discovery(struct wf_scenario *s);
-void wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w,
-                            const struct wf_desc_flow *f, const struct wf_switch_port_cfg *leaf);
+/* The priority that a full group of its leaf pauses must be the one in which the host sends that
+ * traffic, or its ACKs. */
+bool wf_scen_check_priority(struct wf_scenario *s, const struct wf_scen_work *w, uint32_t host,
+                            const struct wf_switch_port_cfg *leaf);
 
 /* --set: changes the tree, before it is read. */
 int wf_scen_sets(struct wf_scenario *s, const char *const *sets, size_t n);

@@ -369,7 +369,7 @@ def draw_switches(w):
         sw["max_rate"] = rate_of(draw_limit(w))
         if d.one_in(2):
             sw["max_burst"] = bytes_of(d.log(1, 100000))
-    if not w.lossless and d.one_in(6):  # else what is lossless here would not be it further on
+    if not w.lossless and d.one_in(6):  # a pause may stop another queue than the frame's
         sw["rewrite"] = d.pick(["dscp", "both"])
         sw["tc_to_dscp"] = {t: d.below(64) for t in range(8) if d.one_in(2)}
     sw["group"] = {d.below(8): {"weight": d.between(1, 1000)}}
@@ -576,6 +576,8 @@ def draw(seed):
     case["links"] = draw_links(w)
     w.span_ps = 200 * 8 * 10**12 * w.path_mtu // w.rate + 1000000
     case["switches"], host_map = draw_switches(w)
+    if "rewrite" in case["switches"]["*"]:
+        case["lossless"] = "best_effort"
     case["hosts"] = draw_hosts(w, host_map)
     case["workload"] = [draw_flow(w, i) for i in range(d.between(1, 5))]
     case["timeline"] = draw_timeline(w)

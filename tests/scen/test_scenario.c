@@ -373,6 +373,36 @@ static const struct mistake mistakes[] = {
      WRONG_QUEUE
      "t.yaml:3:71: error: DSCP 26 is priority 3 at h0, but the leaf pauses priority 4 for it: "
      "loss\n"},
+    {HEAD "switches: {leaf0: {pg: {3: {lossless: true}}}}\n"
+          "hosts: {h1: {dscp_to_priority: {26: 4}}}\n"
+          "workload: [{name: f, from: h0, to: h1}]\n",
+     "t.yaml:5:12: error: DSCP 26 is priority 4 at h1, but the leaf pauses priority 3 for it: "
+     "loss\n"},
+    /* what the spine makes of DSCP 26 waits in queue 3 there, and is priority 4 at the leaves */
+    {HEAD "switches: {'*': {pg: {'*': {lossless: true}}}, spine0: {rewrite: dscp, tc_to_dscp: {3: "
+          "34}}}\n"
+          "workload: [{name: f, from: h0, to: h2}]\n",
+     "t.yaml:3:88: error: DSCP 26 waits in queue 3 of spine0 and leaves as DSCP 34, but leaf0 "
+     "pauses priority 4 for it, which stops queue 4: loss\n"
+     "t.yaml:3:88: error: DSCP 26 waits in queue 3 of spine0 and leaves as DSCP 34, but leaf1 "
+     "pauses priority 4 for it, which stops queue 4: loss\n"},
+    /* of what the leaves make of it, every switch agrees; by what the spines would, nobody goes */
+    {HEAD "switches: {'*': {pg: {'*': {lossless: true}}, rewrite: dscp}, 'leaf*': {tc_to_dscp: {3: "
+          "25}}, 'spine*': {tc_to_dscp: {4: 25}}}\n"
+          "workload: [{name: f, from: h0, to: h2}]\n",
+     ""},
+    /* the second switch rewrites only what the first one has made: two hops on */
+    {HEAD "switches: {'*': {pg: {4: {lossless: true}}}, leaf0: {rewrite: both, tc_to_dscp: {3: "
+          "10}}, 'spine*': {rewrite: dscp, tc_to_dscp: {1: 32, 3: 25}}}\n"
+          "workload: [{name: f, from: h0, to: h2}]\n",
+     "t.yaml:3:133: error: DSCP 10 waits in queue 1 of spine0 and leaves as DSCP 32, but leaf0 "
+     "pauses priority 4 for it, which stops queue 4: loss\n"
+     "t.yaml:3:133: error: DSCP 10 waits in queue 1 of spine1 and leaves as DSCP 32, but leaf0 "
+     "pauses priority 4 for it, which stops queue 4: loss\n"
+     "t.yaml:3:133: error: DSCP 10 waits in queue 1 of spine0 and leaves as DSCP 32, but leaf1 "
+     "pauses priority 4 for it, which stops queue 4: loss\n"
+     "t.yaml:3:133: error: DSCP 10 waits in queue 1 of spine1 and leaves as DSCP 32, but leaf1 "
+     "pauses priority 4 for it, which stops queue 4: loss\n"},
     /* hosts */
     {HEAD "hosts: {h0: {mac: '02:00:00:00:00:02'}}\n",
      "t.yaml:3:19: error: h0 and h1 have the same MAC address\n"},
