@@ -5,6 +5,7 @@
 
 #define ATTACH(field) offsetof(struct wf_attach_cfg, field)
 #define PLACE(field)  offsetof(struct wf_place_cfg, field)
+#define NIC(field)    offsetof(struct wf_nic_cfg, field)
 #define ROW(field)    offsetof(struct wf_host_cfg, field)
 #define FLOW(field)   offsetof(struct wf_flow_cfg, field)
 #define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
@@ -49,6 +50,20 @@ static const struct wf_keyset place_keys = {
     .size = sizeof(struct wf_place_cfg),
 };
 
+static const struct wf_key nic_rows[] = {
+    {"cc", WF_KEY_STRING, NIC(cc), "",
+     .doc = "Congestion control of the flows that it sends, unless they name one: an entry of "
+            "`cc:`, a law's name, the path of a shared object, or none."},
+};
+
+static const struct wf_keyset nic_keys = {
+    .name = "nic",
+    .doc = "What the host's NIC is like.",
+    .keys = nic_rows,
+    .n_keys = COUNT(nic_rows),
+    .size = sizeof(struct wf_nic_cfg),
+};
+
 static const struct wf_key rows[] = {
     {"mtu", WF_KEY_UINT, ROW(mtu), "4200", 68, 9216,
      .doc = "Longest L3 packet that the host takes and sends.",
@@ -71,6 +86,7 @@ static const struct wf_key_sub subs[] = {
     {"pfc", &wf_pfc_keys, ROW(pfc), 0, "Priority flow control of the NIC."},
     {"attach", &attach_keys, ROW(attach), 0, "A real peer instead of the model."},
     {"place", &place_keys, ROW(place), 0, "Where the real peer runs."},
+    {"nic", &nic_keys, ROW(nic), 0, "The NIC of a model host."},
 };
 
 const struct wf_keyset wf_host_keys = {
@@ -110,6 +126,9 @@ static const struct wf_key flow_rows[] = {
      .doc = "Local ACK timeout.", .source = "4.096us x 2^14 (IBA 9.7.6.1.3)"},
     {"retries", WF_KEY_UINT, FLOW(retries), "7", 0, 7,
      .doc = "Timeouts and NAKs without progress before the flow fails."},
+    {"cc", WF_KEY_STRING, FLOW(cc), "",
+     .doc = "Its congestion control: an entry of `cc:`, a law's name, the path of a shared object, "
+            "or none; default: the sending NIC's."},
 };
 
 const struct wf_keyset wf_flow_keys = {

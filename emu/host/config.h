@@ -32,6 +32,11 @@ struct wf_place_cfg {
     const char *netns; /* a network namespace instead of a guest */
 };
 
+/* The NIC of a model host. */
+struct wf_nic_cfg {
+    const char *cc; /* congestion control of its flows, unless they name one; NULL: none */
+};
+
 struct wf_host_cfg {
     uint32_t mtu;   /* L3 bytes */
     uint8_t mac[6]; /* all zero: given by the fabric */
@@ -40,11 +45,14 @@ struct wf_host_cfg {
     uint8_t dscp_to_priority[64];
     struct wf_attach_cfg attach;
     struct wf_place_cfg place;
+    struct wf_nic_cfg nic;
 };
 
 extern const struct wf_keyset wf_host_keys;
 /* Table defaults; DSCP d to priority d / 8. */
 void wf_host_cfg_defaults(struct wf_host_cfg *cfg);
+
+struct wf_cc_use;
 
 /* A flow between two model hosts: messages on one queue pair. */
 struct wf_flow_cfg {
@@ -54,10 +62,12 @@ struct wf_flow_cfg {
     uint64_t window_bytes; /* most payload in flight */
     uint64_t start_ps;
     uint32_t dscp;
-    int ecn;                 /* 0 not_ect, 1 ect */
-    uint64_t rate_bps;       /* pace at most this; 0: line rate */
-    uint64_t ack_timeout_ps; /* local ACK timeout */
-    uint32_t retries;        /* of a timeout or NAK without progress, then the flow fails */
+    int ecn;                         /* 0 not_ect, 1 ect */
+    uint64_t rate_bps;               /* pace at most this; 0: line rate */
+    uint64_t ack_timeout_ps;         /* local ACK timeout */
+    uint32_t retries;                /* of a timeout or NAK without progress, then the flow fails */
+    const char *cc;                  /* name of its congestion control; NULL: the host's */
+    const struct wf_cc_use *control; /* that it means; NULL: none */
 };
 
 extern const struct wf_keyset wf_flow_keys;

@@ -31,6 +31,8 @@ static void start_event(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_flow *f = WF_CONTAINER_OF(ev, struct wf_flow, start);
 
+    if (f->tx->cc)
+        wf_nic_cc_start(f->tx, f->base_rtt_ps);
     post(f);
     wf_nic_qp_wake(f->tx);
 }
@@ -174,6 +176,8 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     tx.rq_psn = rx.sq_psn = (uint32_t)wf_prng_below(&prng, 1 << 24);
     rx.qpn = tx.dqpn;
     rx.dqpn = tx.qpn;
+    if (f->cfg.control)
+        wf_nic_cc_tune(f->cfg.control, &tx);
     f->tx = wf_nic_qp_add(from, arena, &tx,
                           f->cfg.count < WF_HOST_SQ_LEN ? f->cfg.count : WF_HOST_SQ_LEN);
     f->rx = wf_nic_qp_add(to, arena, &rx, 1);
@@ -182,6 +186,8 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     dress(f->rx, from, &f->cfg);
     if (f->cfg.rate_bps)
         wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
+    if (f->cfg.control)
+        wf_nic_cc_add(f->tx, f->cfg.control, arena);
     f->rkey = number + 1;
     f->raddr = 0x100000000ull * (number + 1);
     f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};

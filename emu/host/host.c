@@ -76,6 +76,8 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
 
     if (p->opcode == WF_OPCODE_CNP) {
         nq->cnps++;
+        if (nq->cc)
+            wf_nic_cc_cnp(nq);
         return WF_DROP_NONE;
     }
     switch (wf_qp_rx(&nq->qp, &in, now)) {
@@ -83,6 +85,8 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
     case WF_QP_DISCARDED:
         if (p->payload_len)
             wf_max_u64(&nq->delay_max_ps, pkt->last_bit_ps - pkt->born_ps);
+        if (nq->cc && wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
+            wf_nic_cc_answered(nq, pkt);
         /* a request that asks for no answer changes nothing of what is to be sent */
         if (wf_qp_may_answer(&nq->qp) || wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
             wf_nic_qp_wake(nq);

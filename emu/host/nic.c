@@ -99,6 +99,8 @@ static void timer_event(struct wf_lcore *lc, struct wf_event *ev)
     struct wf_nic_qp *nq = WF_CONTAINER_OF(ev, struct wf_nic_qp, timer);
 
     wf_qp_tick(&nq->qp, lc->now_ps);
+    if (nq->cc)
+        wf_nic_cc_ticked(nq);
     wf_nic_qp_wake(nq);
 }
 
@@ -166,6 +168,16 @@ static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
     wf_port_enqueue(&nq->host->node.ports[0], pkt);
 }
 
+static void draw_request(struct wf_nic_qp *nq, uint64_t now)
+{
+    struct wf_qp_out out;
+
+    wf_qp_pull_request(&nq->qp, now, &out);
+    send(nq, &out, nq->ecn);
+    if (nq->cc)
+        wf_nic_cc_sent(nq, out.payload_len, out.again, out.bth.ackreq);
+}
+
 static void draw(struct wf_nic_qp *nq, uint64_t now)
 {
     struct wf_qp_out out;
@@ -175,8 +187,7 @@ static void draw(struct wf_nic_qp *nq, uint64_t now)
         wf_qp_pull_answer(&nq->qp, &out);
         send(nq, &out, WF_ECN_NOT_ECT);
     } else if (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now) {
-        wf_qp_pull_request(&nq->qp, now, &out);
-        send(nq, &out, nq->ecn);
+        draw_request(nq, now);
     }
 }
 
@@ -184,7 +195,6 @@ static void draw(struct wf_nic_qp *nq, uint64_t now)
  * runs; all else waits for the link, or for the retries to be used up. */
 static void pump_down(struct wf_host *h, unsigned prio, uint64_t now)
 {
-    struct wf_qp_out out;
     uint32_t len;
 
     for (uint32_t i = h->ready[prio].count; i; i--) {
@@ -192,10 +202,8 @@ static void pump_down(struct wf_host *h, unsigned prio, uint64_t now)
             WF_CONTAINER_OF(wf_fifo_pop(&h->ready[prio]), struct wf_nic_qp, ready);
 
         nq->is_ready = false;
-        if (wf_qp_timer_ps(&nq->qp) == WF_TIME_NEVER && wf_qp_may_request(&nq->qp, &len)) {
-            wf_qp_pull_request(&nq->qp, now, &out);
-            send(nq, &out, nq->ecn);
-        }
+        if (wf_qp_timer_ps(&nq->qp) == WF_TIME_NEVER && wf_qp_may_request(&nq->qp, &len))
+            draw_request(nq, now);
         make_ready(nq, now);
         set_timer(nq, now);
     }

@@ -7,6 +7,7 @@
 #define WEFT_HOST_NIC_H
 
 #include "base/prng.h"
+#include "host/cc.h"
 #include "host/form.h"
 #include "host/host.h"
 #include "xport/qp.h"
@@ -27,6 +28,7 @@ struct wf_flow {
     struct wf_event start;
     uint64_t raddr;
     uint32_t rkey;
+    uint64_t base_rtt_ps; /* of a full packet and its ACK on the empty path; 0: not known */
     uint64_t posted, completed, failed; /* messages */
     uint64_t completion_ps;
     uint64_t ctr[WF_FLOW_CTRS];
@@ -42,6 +44,7 @@ struct wf_nic_qp {
     uint8_t prio, ecn;
     struct wf_event timer;
     struct wf_txclock pace; /* rate 0: unpaced */
+    struct wf_nic_cc *cc;   /* congestion control of what it sends; NULL: none */
     struct wf_roce frame;   /* addresses and what else stays the same */
     struct wf_form form;    /* of the last frame */
     struct wf_mr mr;

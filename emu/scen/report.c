@@ -79,6 +79,7 @@ static void head(const struct wf_report *r, FILE *out)
     fprintf(out, "\n%s at %s of fabric time, %.3f s of wall time, digest %s\n", ends[r->end],
             wf_time_short(wf_fabric_now_ps(r->f), t, sizeof(t)), (double)r->wall_ns / 1e9,
             wf_digest_text(&r->digest, d, sizeof(d)));
+    wf_scen_cc_text(s, out);
     if (r->live)
         fprintf(out, "events were late by less than %s in 99 of 100%s\n",
                 wf_time_short(r->lateness_p99_ps, t, sizeof(t)),

@@ -3,6 +3,7 @@
 #ifndef WEFT_SCEN_PRIV_H
 #define WEFT_SCEN_PRIV_H
 
+#include "host/cc.h"
 #include "scen/scenario.h"
 
 enum {
@@ -21,6 +22,7 @@ struct wf_scen_work {
     int op;
     struct wf_flow_cfg cfg;
     uint64_t jitter_ps;
+    const struct wf_cc_use *control; /* that it names */
     const struct wf_yaml_node *at;
     uint32_t *from, n_from; /* hosts */
     uint32_t *to, n_to;
@@ -74,6 +76,16 @@ void wf_scen_nodes(struct wf_scenario *s, const struct wf_yaml_node *root, bool 
 void wf_scen_ports(struct wf_scenario *s);
 /* Delays of links that only have a cable. */
 void wf_scen_cables(struct wf_scenario *s);
+/* A control that flows or hosts name. */
+struct wf_scen_cc {
+    struct wf_cc_use use;
+    const struct wf_keyset *keys;
+    void *cfg;
+};
+void wf_scen_ccs(struct wf_scenario *s);
+/* That of a name; NULL: none, or there is none such, and it is said at the field's origin. */
+const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, const void *field,
+                                   const struct wf_yaml_node *at);
 void wf_scen_workload(struct wf_scenario *s);
 void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
 void wf_scen_timeline(struct wf_scenario *s);

@@ -70,9 +70,9 @@ const struct wf_keyset wf_scen_keys = {
 };
 
 /* Sections that are no options. */
-static const char *const sections[] = {"weft",  "topology", "profile",  "links",    "switches",
-                                       "ports", "hosts",    "workload", "timeline", "capture",
-                                       "trace", "why",      "expect",   "lab",      NULL};
+static const char *const sections[] = {
+    "weft",     "topology", "profile", "links", "switches", "ports", "hosts", "workload",
+    "timeline", "capture",  "trace",   "why",   "expect",   "lab",   "cc",    NULL};
 
 bool wf_scen_name_ok(const char *name)
 {
@@ -193,6 +193,7 @@ static int load_tree(struct wf_scenario *s)
         wf_scen_cables(s);
         wf_scen_counting(s);
         wf_desc_address(&s->desc, &s->arena);
+        wf_scen_ccs(s);
         wf_scen_workload(s);
         wf_scen_timeline(s);
         wf_scen_captures(s);

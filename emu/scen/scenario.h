@@ -39,6 +39,7 @@ struct wf_scen_topology;
 struct wf_scen_step;
 struct wf_scen_text;
 struct wf_scen_layers;
+struct wf_scen_cc;
 enum { WF_SCEN_PROFILES_MAX = 8, WF_SCEN_EXTRAS_MAX = 4 };
 
 struct wf_scenario {
@@ -70,6 +71,8 @@ struct wf_scenario {
     uint32_t n_steps;
     struct wf_scen_work *work;
     uint32_t n_work;
+    struct wf_scen_cc **ccs; /* congestion controls */
+    uint32_t n_ccs;
     const struct wf_keyset *extra_keys[WF_SCEN_EXTRAS_MAX];
     const void *extras[WF_SCEN_EXTRAS_MAX];
     uint32_t n_extras;
@@ -100,6 +103,8 @@ int wf_scenario_load_texts(struct wf_scenario *s, const struct wf_scen_text *tex
                            const char *const *sets, size_t n_sets);
 /* "profile td3 (changed: pg.3.headroom, queue.3.kmin)"; nothing without profiles. */
 void wf_scenario_profiles(const struct wf_scenario *s, FILE *out);
+/* The congestion controls of its flows with the value of each key; nothing without any. */
+void wf_scen_cc_text(const struct wf_scenario *s, FILE *out);
 /* The text that its hash is of. */
 void wf_scenario_canonical(const struct wf_scenario *s, FILE *out);
 /* The same from memory; profiles are searched beside `name`. */

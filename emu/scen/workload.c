@@ -187,6 +187,10 @@ static void add_flow(struct wf_scenario *s, const struct wf_scen_work *w, uint32
     f->from = from;
     f->to = to;
     f->cfg = w->cfg;
+    f->cfg.control = w->control;
+    if (!w->cfg.cc)
+        f->cfg.control =
+            wf_scen_cc(s, s->desc.hosts[from].cfg.nic.cc, &s->desc.hosts[from].cfg.nic.cc, w->at);
     f->name = w->n_flows == 1 ? w->name
                               : wf_arena_printf(&s->arena, "%s:%s-%s", w->name,
                                                 s->desc.hosts[from].name, s->desc.hosts[to].name);
@@ -282,6 +286,7 @@ static void read_work(struct wf_scenario *s, const struct wf_yaml_node *at)
     read_hosts(s, at, "from", &w->from, &w->n_from);
     read_hosts(s, at, "to", &w->to, &w->n_to);
     check_work(s, w);
+    w->control = wf_scen_cc(s, w->cfg.cc, &w->cfg.cc, at);
     s->n_work++;
     if (check_ends(s, w) && w->name)
         w->n_flows =

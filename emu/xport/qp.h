@@ -87,6 +87,7 @@ struct wf_qp_cfg {
     uint16_t pkey;
     uint32_t path_mtu;       /* 256 ... 4096 */
     uint64_t window_bytes;   /* most payload in flight; one packet always may be */
+    uint64_t ask_bytes;      /* AckReq once in so many; 0: a quarter of the window */
     uint64_t ack_timeout_ps; /* 0: none */
     uint32_t retries;        /* of timeouts and NAKs without progress */
 };

@@ -65,14 +65,16 @@ int wf_qp_post(struct wf_qp *qp, const struct wf_work *work)
     return 0;
 }
 
-/* One answer per message, and one each quarter of the window, so that a message that is longer
- * than the window keeps moving. */
+/* One answer per message, and one each quarter of the window or as often as somebody wishes, so
+ * that a message that is longer than the window keeps moving. */
 static bool asks(struct wf_qp *qp, uint32_t len, bool last)
 {
     struct wf_requester *r = &qp->req;
 
+    uint64_t most = qp->cfg.ask_bytes ? qp->cfg.ask_bytes : qp->cfg.window_bytes / 4;
+
     r->unasked_bytes += len;
-    if (!last && r->unasked_bytes < qp->cfg.window_bytes / 4)
+    if (!last && r->unasked_bytes < most)
         return false;
     r->unasked_bytes = 0;
     return true;

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the transport to a law's hooks and back. A round trip is from when the packet that asks for
+ * the ACK is drawn to the ACK's last bit: a pause at the NIC's own port is in it. Packets sent
+ * again, and those behind them, give none (Karn). When a rate changes, what is left of the gap to
+ * the next packet changes with it.
+ */
+#include "host/cc.h"
+
+#include "host/nic.h"
+
+enum { BTH_BECN = 4 };
+
+static void timer_event(struct wf_lcore *lc, struct wf_event *ev);
+
+static struct wf_lcore *lcore_of(const struct wf_nic_cc *x)
+{
+    return x->nq->host->node.net->lc;
+}
+
+static void set_pace(struct wf_nic_qp *nq, uint64_t rate_bps, uint64_t now)
+{
+    struct wf_txclock *p = &nq->pace;
+    uint64_t was = p->rate_bps, left = p->end_ps > now ? p->end_ps - now : 0;
+
+    if (was == rate_bps)
+        return;
+    *p = (struct wf_txclock){0};
+    if (!rate_bps)
+        return;
+    wf_txclock_init(p, rate_bps);
+    if (was)
+        p->end_ps = p->epoch_ps = now + (uint64_t)((unsigned __int128)left * was / rate_bps);
+}
+
+/* The tighter of two limits, where 0 is none. */
+static uint64_t tighter(uint64_t a, uint64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+static void set_timer(struct wf_nic_cc *x)
+{
+    struct wf_node *node = &x->nq->host->node;
+    uint64_t t = x->cc.out.timer_ps, soonest = x->cc.now_ps + WF_PS_PER_NS;
+
+    if (wf_event_pending(&x->timer) && x->timer.t_ps == t)
+        return;
+    if (wf_event_pending(&x->timer))
+        wf_lcore_cancel(lcore_of(x), &x->timer);
+    if (t != WF_CC_NEVER)
+        wf_lcore_schedule(lcore_of(x), &x->timer, t > soonest ? t : soonest,
+                          wf_event_key(node->entity, WF_EV_TIMER, node->seq++), timer_event);
+}
+
+/* The answer takes effect; the caller lets the queue pair send if it may. */
+static void apply(struct wf_nic_cc *x)
+{
+    const struct wf_cc_law *law = x->use->law;
+    struct wf_nic_qp *nq = x->nq;
+    struct wf_cc *c = &x->cc;
+
+    if (law->flags & WF_CC_WINDOW)
+        nq->qp.cfg.window_bytes = tighter(c->env.window_bytes, c->out.window_bytes);
+    if (law->flags & WF_CC_PACED)
+        set_pace(nq, tighter(c->env.rate_bps, c->out.rate_bps), c->now_ps);
+    set_timer(x);
+}
+
+static struct wf_nic_cc *begin(struct wf_nic_qp *nq)
+{
+    struct wf_nic_cc *x = nq->cc;
+
+    x->cc.now_ps = lcore_of(x)->now_ps;
+    return x;
+}
+
+static void timer_event(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_nic_cc *x = WF_CONTAINER_OF(ev, struct wf_nic_cc, timer);
+
+    x->cc.now_ps = lc->now_ps;
+    x->cc.out.timer_ps = WF_CC_NEVER;
+    if (x->use->law->on_timer)
+        x->use->law->on_timer(&x->cc);
+    apply(x);
+    wf_nic_qp_wake(x->nq);
+}
+
+void wf_nic_cc_tune(const struct wf_cc_use *use, struct wf_qp_cfg *cfg)
+{
+    cfg->ask_bytes = use->law->flags & WF_CC_WINDOW ? 1 : use->law->ack_bytes;
+}
+
+void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_arena *arena)
+{
+    struct wf_nic_cc *x = WF_ARENA_NEW(arena, struct wf_nic_cc);
+
+    x->use = use;
+    x->nq = nq;
+    x->cc.state = wf_arena_alloc(arena, use->law->state_size + 1);
+    x->cc.cfg = use->cfg;
+    x->cc.out.timer_ps = WF_CC_NEVER;
+    nq->cc = x;
+}
+
+void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps)
+{
+    struct wf_nic_cc *x = begin(nq);
+    const struct wf_qp_cfg *q = &nq->qp.cfg;
+
+    x->cc.env = (struct wf_cc_env){
+        .line_bps = nq->host->node.ports[0].tx.rate_bps,
+        .base_rtt_ps = base_rtt_ps,
+        .mtu_bytes = q->path_mtu,
+        .window_bytes = q->window_bytes,
+        .rate_bps = nq->pace.rate_bps,
+        .seed = wf_mix(nq->host->node.net->seed, q->qpn),
+    };
+    x->una_byte = nq->qp.req.una_byte;
+    x->use->law->on_start(&x->cc);
+    apply(x);
+}
+
+void wf_nic_cc_sent(struct wf_nic_qp *nq, uint32_t payload_len, bool again, bool asks)
+{
+    struct wf_nic_cc *x = begin(nq);
+    const struct wf_cc_law *law = x->use->law;
+    uint32_t at = x->tail % WF_CC_SAMPLES;
+
+    if (again)
+        x->head = x->tail; /* whatever is answered now may have been sent twice */
+    else if (asks && law->flags & WF_CC_RTT && x->tail - x->head < WF_CC_SAMPLES) {
+        x->sample[at].seq = nq->qp.req.next_seq;
+        x->sample[at].sent_ps = x->cc.now_ps;
+        x->tail++;
+    }
+    if (!law->on_send)
+        return;
+    law->on_send(&x->cc, payload_len, again);
+    apply(x);
+}
+
+/* The round trip of the newest packet that is acknowledged now; 0: it was not measured. */
+static uint64_t take_rtt(struct wf_nic_cc *x, uint64_t una_seq)
+{
+    uint64_t rtt = 0;
+
+    while (x->head != x->tail && x->sample[x->head % WF_CC_SAMPLES].seq <= una_seq) {
+        uint32_t at = x->head++ % WF_CC_SAMPLES;
+
+        rtt = x->sample[at].seq == una_seq ? x->cc.now_ps - x->sample[at].sent_ps : 0;
+    }
+    if (rtt)
+        x->rtt_ps = rtt;
+    return rtt;
+}
+
+void wf_nic_cc_answered(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
+{
+    struct wf_nic_cc *x = begin(nq);
+    const struct wf_cc_law *law = x->use->law;
+    const struct wf_requester *r = &nq->qp.req;
+    struct wf_cc_ack ack = {
+        .acked_bytes = r->una_byte - x->una_byte,
+        .una_bytes = r->una_byte,
+        .sent_bytes = r->next_byte,
+        .rtt_ps = take_rtt(x, r->una_seq),
+        .ecn = wf_pkt_bytes(pkt)[pkt->p.bth_off + BTH_BECN] & 0x40,
+    };
+
+    x->una_byte = r->una_byte;
+    if (law->on_ack && ack.acked_bytes)
+        law->on_ack(&x->cc, &ack);
+    if (law->on_nak && r->naks != x->naks)
+        law->on_nak(&x->cc);
+    x->naks = r->naks;
+    apply(x);
+}
+
+void wf_nic_cc_cnp(struct wf_nic_qp *nq)
+{
+    struct wf_nic_cc *x = begin(nq);
+
+    if (!x->use->law->on_cnp)
+        return;
+    x->use->law->on_cnp(&x->cc);
+    apply(x);
+}
+
+void wf_nic_cc_ticked(struct wf_nic_qp *nq)
+{
+    struct wf_nic_cc *x = begin(nq);
+    uint64_t timeouts = nq->qp.req.timeouts;
+
+    if (timeouts == x->timeouts)
+        return;
+    x->timeouts = timeouts;
+    if (!x->use->law->on_timeout)
+        return;
+    x->use->law->on_timeout(&x->cc);
+    apply(x);
+}
