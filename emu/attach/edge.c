@@ -87,6 +87,8 @@ static void edge_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *p
 {
     struct wf_edge *e = (struct wf_edge *)node;
 
+    if (e->nic && wf_edge_nic_receive(e->nic, pkt))
+        return;
     if (too_long(e, pkt)) {
         wf_pkt_drop(port, pkt, WF_DROP_EDGE_TOO_LONG);
         return;
@@ -174,6 +176,7 @@ static unsigned room(struct wf_edge *e)
     uint64_t bytes = wf_port_backlog(port), most = rate / 8 * (PULL_PS / WF_PS_PER_US) / 1000000;
     bool held = false;
 
+    frames += e->nic ? wf_edge_nic_held(e->nic) : 0;
     for (unsigned q = 0; q < WF_QUEUES; q++) {
         frames += port->q[q].fifo.count;
         if (port->q[q].fifo.count && port->ll_ops->may_send(port, q, 0) > now)
@@ -265,6 +268,8 @@ void wf_edge_settle(struct wf_edge *e)
     if (e->held)
         e->ctr[WF_EDGE_BACKPRESSURE_PS] += now - e->held_ps;
     e->stalled_ps = e->held_ps = now;
+    if (e->nic)
+        wf_edge_nic_settle(e->nic);
 }
 
 static void port_settle(struct wf_port *port)
@@ -288,6 +293,7 @@ static void edge_ready(struct wf_node *node, struct wf_arena *arena)
     e->ll_ops.settle = port_settle;
     if (e->cfg->attach.pfc == WF_PFC_HONOUR)
         e->ll_ops.rx_control = edge_rx_control;
+    e->nic = wf_edge_nic_new(e, arena);
     e->fifo_len = e->cfg->attach.fifo_frames;
     e->fifo = WF_ARENA_ARRAY(arena, struct rte_mbuf *, e->fifo_len);
     for (unsigned i = 0; i < node->n_ports; i++) {
@@ -314,9 +320,17 @@ static bool edge_counters(struct wf_node *node, const void **at, struct wf_ctr_o
     return true;
 }
 
+static uint64_t edge_held(const struct wf_node *node)
+{
+    const struct wf_edge *e = (const struct wf_edge *)node;
+
+    return e->nic ? wf_edge_nic_held(e->nic) : 0;
+}
+
 const struct wf_node_ops wf_edge_ops = {
     .kind = "edge",
     .rx = edge_rx,
     .ready = edge_ready,
     .counters = edge_counters,
+    .held = edge_held,
 };

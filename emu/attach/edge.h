@@ -16,6 +16,7 @@
 #define WEFT_ATTACH_EDGE_H
 
 #include "attach/device.h"
+#include "attach/nic.h"
 #include "base/counter.h"
 #include "fabric/fabric.h"
 #include "fabric/stimulus.h"
@@ -44,6 +45,7 @@ struct wf_edge {
     uint64_t stalled_ps; /* since when, counted up to here */
     bool held;           /* pulling has stopped, since the fabric paused us */
     uint64_t held_ps;
+    struct wf_edge_nic *nic; /* between the peer and the port; NULL: nothing */
     uint64_t ctr[WF_EDGE_CTRS];
 };
 

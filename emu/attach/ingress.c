@@ -83,8 +83,7 @@ static bool answers_probe(const struct wf_edge *e, const struct wf_pkt *pkt)
            !memcmp(b, e->node.ports[0].peer->node->mac, 6);
 }
 
-/* What a frame needs to be switched; a short one counts as padded, and keeps its bytes. */
-static void dress(struct wf_edge *e, struct wf_pkt *pkt)
+void wf_ingress_dress(struct wf_edge *e, struct wf_pkt *pkt)
 {
     uint32_t len = wf_pkt_caplen(pkt), min = WF_FRAME_MIN - WF_FCS_LEN;
 
@@ -134,7 +133,7 @@ void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt)
     uint32_t l2;
 
     note_frame(e, pkt);
-    dress(e, pkt);
+    wf_ingress_dress(e, pkt);
     wf_pkt_injected(e->node.net, pkt);
     count_in(e, pkt);
     l2 = pkt->p.l3_off ? pkt->p.l3_off : WF_ETH_LEN;
@@ -144,6 +143,8 @@ void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt)
         learn(e, pkt);
         if (answers_probe(e, pkt))
             wf_pkt_consume(e->node.net, pkt);
+        else if (e->nic)
+            wf_edge_nic_send(e->nic, pkt);
         else
             wf_port_enqueue(port, pkt);
     } else if (e->cfg->attach.pfc == WF_PFC_IGNORE) {

@@ -10,6 +10,8 @@
 
 #include "attach/edges.h"
 
+/* What a frame of whole bytes needs to be switched; a short one counts as padded. */
+void wf_ingress_dress(struct wf_edge *e, struct wf_pkt *pkt);
 /* A frame of the peer. The packet's mbuf holds its bytes without FCS, any number of any bytes. */
 void wf_ingress_frame(struct wf_edge *e, struct wf_pkt *pkt);
 /* The peer took the n oldest frames that waited, of these lengths with FCS; at most

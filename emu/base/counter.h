@@ -143,7 +143,17 @@
     X(OUT_ICRC_OK, C, "out_icrc_ok_packets", "RoCEv2 packets to the peer with a right ICRC", "", "", "") \
     X(OUT_ICRC_BAD, C, "out_icrc_bad_packets", "RoCEv2 packets to the peer with a wrong ICRC", "", "", "") \
     X(OUT_CE_FRAMES, C, "out_ce_frames", "frames given to the peer with CE", "", "", "") \
-    X(NAK_FRAMES, C, "nak_frames", "NAKs taken from the peer", "", "", "")
+    X(NAK_FRAMES, C, "nak_frames", "NAKs taken from the peer", "", "", "") \
+    X(RP_CNP, C, "rp_cnp_handled_frames", "CNPs for the peer that its NIC here took and obeyed", "", "", "rp_cnp_handled") \
+    X(RP_CNP_BY_ADDRESS, C, "rp_cnp_by_address_frames", "those whose queue pair was not known: they slowed down all that goes to the address", "", "", "") \
+    X(NP_CE, C, "np_ecn_marked_packets", "RoCE data for the peer that its NIC here saw with CE", "", "", "np_ecn_marked_roce_packets") \
+    X(NP_CNP, C, "np_cnp_sent_frames", "CNPs that it sent for them", "", "", "np_cnp_sent") \
+    X(NP_CNP_BY_ADDRESS, C, "np_cnp_by_address_frames", "those without a queue pair, which was not known", "", "", "") \
+    X(NIC_WAITING_MAX, M, "nic_waiting_max_frames", "most of the peer's frames that waited in the NIC here for their rate", "", "", "") \
+    X(NIC_PAIRED_CM, C, "nic_pairs_by_cm_events", "queue pairs that were joined since the connection manager said so", "", "", "") \
+    X(NIC_PAIRED_PSN, C, "nic_pairs_by_psn_events", "queue pairs that were joined since an acknowledgement fits one stream only", "", "", "") \
+    X(NIC_AMBIGUOUS, C, "nic_ambiguous_events", "acknowledgements that fit several streams", "", "", "") \
+    X(NIC_FORGOTTEN, C, "nic_forgotten_events", "directions of connections that made room for others", "", "", "")
 
 #define WF_CTRS_FABRIC(X) \
     X(INJECTED, C, "injected_frames", "frames that came in from outside", "", "", "") \

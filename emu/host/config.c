@@ -53,7 +53,8 @@ static const struct wf_keyset place_keys = {
 static const struct wf_key nic_rows[] = {
     {"cc", WF_KEY_STRING, NIC(cc), "",
      .doc = "Congestion control of the flows that it sends, unless they name one: an entry of "
-            "`cc:`, a law's name, the path of a shared object, or none."},
+            "`cc:`, a law's name, the path of a shared object, or none. Without one an attachment "
+            "has no NIC: frames pass untouched."},
 };
 
 static const struct wf_keyset nic_keys = {
@@ -86,7 +87,8 @@ static const struct wf_key_sub subs[] = {
     {"pfc", &wf_pfc_keys, ROW(pfc), 0, "Priority flow control of the NIC."},
     {"attach", &attach_keys, ROW(attach), 0, "A real peer instead of the model."},
     {"place", &place_keys, ROW(place), 0, "Where the real peer runs."},
-    {"nic", &nic_keys, ROW(nic), 0, "The NIC of a model host."},
+    {"nic", &nic_keys, ROW(nic), 0,
+     "The NIC of a model host; at an attachment one between the real stack and the fabric."},
 };
 
 const struct wf_keyset wf_host_keys = {

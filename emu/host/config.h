@@ -32,9 +32,13 @@ struct wf_place_cfg {
     const char *netns; /* a network namespace instead of a guest */
 };
 
-/* The NIC of a model host. */
+struct wf_cc_use;
+
+/* The NIC of a model host; or one between an attached host and the fabric, when it has a control.
+ */
 struct wf_nic_cfg {
     const char *cc; /* congestion control of its flows, unless they name one; NULL: none */
+    const struct wf_cc_use *control; /* of an attached host: that it means; NULL: none */
 };
 
 struct wf_host_cfg {
@@ -51,8 +55,6 @@ struct wf_host_cfg {
 extern const struct wf_keyset wf_host_keys;
 /* Table defaults; DSCP d to priority d / 8. */
 void wf_host_cfg_defaults(struct wf_host_cfg *cfg);
-
-struct wf_cc_use;
 
 /* A flow between two model hosts: messages on one queue pair. */
 struct wf_flow_cfg {

@@ -188,3 +188,41 @@ void wf_pairing_told(struct wf_pairing *p, const uint8_t peer[16], uint32_t own_
         p->by_cm++;
     }
 }
+
+static struct wf_pair_ask *find_ask(struct wf_pairing *p, enum wf_pair_dir dir,
+                                    const uint8_t peer[16], uint32_t comm_id)
+{
+    for (unsigned i = 0; i < WF_PAIR_ASKS; i++) {
+        struct wf_pair_ask *a = &p->asks[i];
+
+        if (a->used && a->dir == dir && a->comm_id == comm_id && !memcmp(a->peer, peer, 16))
+            return a;
+    }
+    return NULL;
+}
+
+void wf_pairing_asked(struct wf_pairing *p, enum wf_pair_dir dir, const uint8_t peer[16],
+                      uint32_t comm_id, uint32_t qpn)
+{
+    struct wf_pair_ask *a = find_ask(p, dir, peer, comm_id);
+
+    if (!a)
+        a = &p->asks[p->ask_at++ % WF_PAIR_ASKS];
+    *a = (struct wf_pair_ask){.comm_id = comm_id, .qpn = qpn, .dir = (uint8_t)dir, .used = true};
+    memcpy(a->peer, peer, 16);
+}
+
+void wf_pairing_agreed(struct wf_pairing *p, enum wf_pair_dir dir, const uint8_t peer[16],
+                       uint32_t remote_comm_id, uint32_t qpn)
+{
+    struct wf_pair_ask *a =
+        find_ask(p, dir == WF_PAIR_OUT ? WF_PAIR_IN : WF_PAIR_OUT, peer, remote_comm_id);
+
+    if (!a)
+        return;
+    a->used = false;
+    if (dir == WF_PAIR_OUT) /* our host answers */
+        wf_pairing_told(p, peer, qpn, a->qpn);
+    else
+        wf_pairing_told(p, peer, a->qpn, qpn);
+}

@@ -25,6 +25,7 @@ struct wf_half {
     struct wf_half *older, *newer; /* by when they were seen */
     struct wf_half *mate;          /* of the other direction, the same connection */
     void *user;                    /* whoever runs it; see wf_pairing.evict */
+    uint64_t user_ps;              /* his, too */
     uint8_t peer[16];              /* IPv4 as ::ffff:a.b.c.d */
     uint32_t qpn;                  /* that the packets go to */
     uint8_t dir;                   /* enum wf_pair_dir */
@@ -33,7 +34,19 @@ struct wf_half {
         next; /* PSNs of requests: the oldest that may be outstanding, behind the newest */
 };
 
+enum { WF_PAIR_ASKS = 16 };
+
+/* A REQ that was not answered yet. */
+struct wf_pair_ask {
+    uint8_t peer[16];
+    uint32_t comm_id, qpn;
+    uint8_t dir;
+    bool used;
+};
+
 struct wf_pairing {
+    struct wf_pair_ask asks[WF_PAIR_ASKS];
+    uint32_t ask_at; /* the next to be taken, round and round */
     struct wf_half *halves, **hash;
     uint32_t n, hash_mask, n_used;
     struct wf_half *oldest, *newest;
@@ -57,5 +70,11 @@ struct wf_half *wf_pairing_answer(struct wf_pairing *p, enum wf_pair_dir dir,
 /* The connection manager said so: our host's queue pair and the peer's. */
 void wf_pairing_told(struct wf_pairing *p, const uint8_t peer[16], uint32_t own_qpn,
                      uint32_t peer_qpn);
+/* The same from its messages: a REQ in this direction has the sender's communication ID and queue
+ * pair, the REP that answers it names that ID. */
+void wf_pairing_asked(struct wf_pairing *p, enum wf_pair_dir dir, const uint8_t peer[16],
+                      uint32_t comm_id, uint32_t qpn);
+void wf_pairing_agreed(struct wf_pairing *p, enum wf_pair_dir dir, const uint8_t peer[16],
+                       uint32_t remote_comm_id, uint32_t qpn);
 
 #endif

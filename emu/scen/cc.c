@@ -167,10 +167,23 @@ const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, cons
     return law ? &add(s, name, law, path)->use : NULL;
 }
 
+void wf_scen_nic_ccs(struct wf_scenario *s)
+{
+    for (uint32_t i = 0; i < s->desc.n_hosts; i++) {
+        struct wf_host_cfg *h = &s->desc.hosts[i].cfg;
+
+        if (h->attach.type != WF_ATTACH_NONE)
+            h->nic.control = wf_scen_cc(s, h->nic.cc, &h->nic.cc, NULL);
+    }
+}
+
 static bool used(const struct wf_scenario *s, const struct wf_scen_cc *c)
 {
     for (uint32_t i = 0; i < s->desc.n_flows; i++)
         if (s->desc.flows[i].cfg.control == &c->use)
+            return true;
+    for (uint32_t i = 0; i < s->desc.n_hosts; i++)
+        if (s->desc.hosts[i].cfg.nic.control == &c->use)
             return true;
     return false;
 }

@@ -83,6 +83,8 @@ struct wf_scen_cc {
     void *cfg;
 };
 void wf_scen_ccs(struct wf_scenario *s);
+/* Those of NICs at attachments. */
+void wf_scen_nic_ccs(struct wf_scenario *s);
 /* That of a name; NULL: none, or there is none such, and it is said at the field's origin. */
 const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, const void *field,
                                    const struct wf_yaml_node *at);

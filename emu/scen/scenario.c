@@ -194,6 +194,7 @@ static int load_tree(struct wf_scenario *s)
         wf_scen_counting(s);
         wf_desc_address(&s->desc, &s->arena);
         wf_scen_ccs(s);
+        wf_scen_nic_ccs(s);
         wf_scen_workload(s);
         wf_scen_timeline(s);
         wf_scen_captures(s);

@@ -23,6 +23,8 @@
 #include "base/prng.h"
 #include "base/units.h"
 #include "cap/ingress_log.h"
+#include "cc/laws.h"
+#include "host/cc_law.h"
 #include "support.h"
 #include "wire/icrc.h"
 #include "wire/pfc.h"
@@ -89,6 +91,7 @@ static void describe(struct world *w, uint64_t seed)
         {.at_ps = 700 * WF_PS_PER_US, .action = WF_DO_LINK_RATE, .link = 6, .rate_bps = 300000000},
     };
     static struct wf_desc_flow flow;
+    static struct wf_cc_use use;
 
     memset(w, 0, sizeof(*w));
     w->desc = (struct wf_desc){.name = "repeat",
@@ -114,6 +117,13 @@ static void describe(struct world *w, uint64_t seed)
         a->devargs = devargs[i];
         a->pfc = i;
         a->fifo_frames = 8;
+    }
+    if (seed & 1) { /* with NICs in between */
+        use = (struct wf_cc_use){.name = "dcqcn", .law = wf_cc_find("dcqcn")};
+        use.cfg = wf_arena_alloc(&w->arena, use.law->cfg_size + 1);
+        wf_keyset_defaults(wf_cc_keyset(use.law, &w->arena), (void *)(uintptr_t)use.cfg);
+        for (int i = 0; i < EDGES; i++)
+            w->desc.hosts[attached[i]].cfg.nic.control = &use;
     }
     flow = (struct wf_desc_flow){.name = "f", .from = 2, .to = 5};
     wf_keyset_defaults(&wf_flow_keys, &flow.cfg);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An RNIC between a real stack and the fabric, so that soft-RoCE behaves like a hardware NIC. What
+ * the host sends waits here, a queue for each queue pair that it sends to, and leaves at the rate
+ * that the congestion control allows; CNPs that come in are taken out and slow down the queue pair
+ * that they are about; data that comes in with CE is answered by CNPs (IBA annex A17.9.3). Behind
+ * it are the port's eight queues, which obey PFC. Frames themselves are left alone.
+ *
+ * Which queue pair a CNP is about is known from pairing.h; while it is not, all that the host sends
+ * to that address is slowed down, and CNPs go to queue pair 0, which another of these NICs takes
+ * for the same. What waits is bounded: then frames stay in the peer's ring, untouched.
+ * Left out: processing time; windows (a real stack has its own), so laws that only answer windows
+ * do nothing; round trips are not measured.
+ */
+#ifndef WEFT_ATTACH_NIC_H
+#define WEFT_ATTACH_NIC_H
+
+#include "base/arena.h"
+#include "cc/cc.h"
+#include "host/cc.h"
+#include "host/config.h"
+#include "host/pairing.h"
+#include "net/port.h"
+
+struct wf_edge;
+struct wf_edge_nic;
+
+enum { WF_EDGE_NIC_HALVES = 1024 }; /* directions of connections that it knows at once */
+
+/* What the host sends to one queue pair. */
+struct wf_edge_flow {
+    struct wf_edge_nic *nic;
+    struct wf_half *half; /* NULL: free */
+    struct wf_cc cc;
+    struct wf_txclock pace; /* rate 0: unpaced */
+    struct wf_event timer;  /* the next packet may go, or the law wants to be called */
+    struct wf_fifo waiting; /* of struct wf_pkt */
+    uint64_t waiting_bytes;
+    struct wf_edge_flow *next_free;
+};
+
+struct wf_edge_nic {
+    struct wf_edge *edge;
+    const struct wf_host_cfg *cfg;
+    const struct wf_cc_use *use;
+    struct wf_pairing pairing;
+    struct wf_edge_flow *flows, *free;
+    uint32_t waiting; /* frames in all flows */
+};
+
+/* From the arena, when the host's `nic` says so; else NULL. */
+struct wf_edge_nic *wf_edge_nic_new(struct wf_edge *e, struct wf_arena *arena);
+/* A frame of the host's, dressed and counted: it waits, or is queued at the port. */
+void wf_edge_nic_send(struct wf_edge_nic *nic, struct wf_pkt *pkt);
+/* A frame for the host; true: it was the NIC's own, and has ended. */
+bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt);
+/* Counters that the pairing keeps. */
+void wf_edge_nic_settle(struct wf_edge_nic *nic);
+/* Packets that wait in it. */
+uint64_t wf_edge_nic_held(const struct wf_edge_nic *nic);
+
+#endif
