@@ -265,10 +265,10 @@ static void say(const struct outcome *o)
     }
     printf("ok digest=wf1:%016" PRIx64 " end_ps=%" PRIu64 " events=%" PRIu64 " hops=%" PRIu64
            " instants=%" PRIu64 " pauses=%" PRIu64 " marks=%" PRIu64 " drops=%" PRIu64
-           " lossless_drops=%" PRIu64 " full=%" PRIu64 " flaps=%" PRIu64 " headroom_ppm=%" PRIu64
-           "\n",
+           " lossless_drops=%" PRIu64 " full=%" PRIu64 " trims=%" PRIu64 " flaps=%" PRIu64
+           " headroom_ppm=%" PRIu64 "\n",
            o->digest, o->end_ps, o->events, o->hops, s->instants, s->pauses, s->marks, s->drops,
-           s->lossless_drops, s->reached_limit, s->flaps, s->headroom_ppm);
+           s->lossless_drops, s->reached_limit, s->trims, s->flaps, s->headroom_ppm);
 }
 
 static bool run_case(const char *name, const char *text, size_t len, uint32_t mask)

@@ -557,6 +557,22 @@ def draw_watchdog(w, case):
         "period": time_of(period), "limit": d.between(4, 60)})
 
 
+def draw_trim(w, case):
+    d = w.d
+    if w.lossless or not d.one_in(4):
+        return
+    sw = case["switches"]["*"]
+    for i, queue in enumerate(sw["queue"].values()):
+        if i == 0 or d.one_in(2):
+            queue["packet_discard_action"] = "trim"
+    sw["trim"] = {
+        "size": bytes_of(d.pick([64, 128, d.log(64, 9216)])),
+        "dscp_mode": d.pick(["value", "from_tc"]),
+        "dscp": d.pick([d.below(64), d.pick(w.classes)]), "tc": d.below(8),
+        "queue_mode": d.pick(["static", "dynamic"]), "queue": d.below(8),
+        "ip_length": d.pick(["updated", "kept"])}
+
+
 def l3_max(path_mtu):
     """Longest packet of such a path MTU: IPv6, UDP, BTH, RETH, immediate, ICRC."""
     return path_mtu + 40 + 8 + 12 + 16 + 4 + 4
@@ -583,6 +599,7 @@ def draw(seed):
     case["timeline"] = draw_timeline(w)
     draw_storms(w, case)
     draw_watchdog(w, case)
+    draw_trim(w, case)
     return {k: v for k, v in case.items() if v or v == 0}
 
 

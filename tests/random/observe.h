@@ -26,6 +26,7 @@ struct ob_frame {
     const struct wf_pkt *pkt;
     struct ob_port *in; /* switch port that it came in by; NULL: elsewhere */
     bool admitted;
+    bool cut, cut_here;     /* a switch has trimmed it, or only changed its class and queue */
     uint8_t pg, queue, ecn; /* by our own classification; ECN field when it came in */
     uint8_t tc, dscp;
     uint32_t len;
@@ -110,7 +111,7 @@ struct ob_flow {
 
 struct ob_stats {
     uint64_t instants, frames, pauses, refreshes, marks, drops, lossless_drops, reached_limit;
-    uint64_t flaps, headroom_ppm; /* most of a group's headroom bound that was used */
+    uint64_t trims, flaps, headroom_ppm; /* most of a group's headroom bound that was used */
 };
 
 struct observer {
@@ -159,6 +160,8 @@ void ob_pause_check(struct ob_port *p);
 /* observe_switch.c */
 void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t head_ps);
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
+/* What trimming makes of a frame. */
+void ob_switch_cut(struct ob_port *p, struct ob_frame *fr);
 void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt *pkt);
 /* Priorities of the peer that the groups of this port want stopped. */
 uint8_t ob_switch_wants(struct ob_port *p);
@@ -168,7 +171,7 @@ void ob_buffer_begin(struct ob_port *p);
 void ob_buffer_rate(struct ob_port *p);
 struct ob_buffer *ob_buffer_of(const struct ob_port *p);
 void ob_switch_settle(struct observer *ob);
-void ob_buffer_refused(struct ob_port *p, const struct ob_frame *fr, enum wf_reason why);
+void ob_buffer_refused(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
 void ob_buffer_left(struct ob_frame *fr);
 void ob_egress_came(struct ob_port *p, struct ob_frame *fr);
 void ob_egress_left(struct ob_port *p, struct ob_frame *fr);

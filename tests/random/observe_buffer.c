@@ -239,6 +239,37 @@ static bool goes_on(const struct ob_port *p, unsigned pg)
     return !g->head && g->bytes <= level;
 }
 
+/* Whether the frame has no place in its queue at this port: by the pool, or by its own limit. */
+static bool no_place(const struct ob_port *out, const struct ob_port *p, const struct ob_frame *fr,
+                     bool pool)
+{
+    const struct wf_queue_cfg *c = &out->cfg->queue[fr->queue];
+    const struct ob_queue *q = &out->queue[fr->queue];
+    uint64_t all = takes(p, fr->len);
+    uint64_t shared = all - least(all, less(c->reserved_bytes, q->bytes));
+    uint64_t free = less(egress_size(p, c->pool), ob_buffer_of(p)->egress[c->pool]);
+    uint64_t limit = share_limit(&p->sw->egress_pool[c->pool], &c->alpha, c->limit_bytes, free);
+
+    return pool ? shared > free : shared && q->shared + shared > limit;
+}
+
+static bool trims(const struct ob_port *p, const struct ob_frame *fr)
+{
+    return !p->cfg->pg[fr->pg].lossless && p->cfg->queue[fr->queue].discard == WF_DISCARD_TRIM;
+}
+
+/* It was trimmed and admitted then: whole it would have been refused. */
+static void trimmed(struct ob_port *p, struct ob_frame *fr)
+{
+    const struct ob_port *out = ob_port_of(p->ob, &p->port->node->ports[fr->pkt->out]);
+
+    if (!trims(p, fr) ||
+        (!judge(p, fr).why && !no_place(out, p, fr, false) && !no_place(out, p, fr, true)))
+        ob_fail(p->ob, "trimmed", "%s trims a frame of queue %u that has %s", p->port->name,
+                fr->queue, trims(p, fr) ? "room" : "to be dropped");
+    ob_switch_cut(p, fr);
+}
+
 /* Nobody refused the frame that came last. */
 void ob_switch_settle(struct observer *ob)
 {
@@ -246,10 +277,13 @@ void ob_switch_settle(struct observer *ob)
     struct ob_port *p = fr->in;
     struct ob_group *g = &p->group[fr->pg];
     struct ob_buffer *b = ob_buffer_of(p);
-    struct parts x = judge(p, fr);
     unsigned pool = p->cfg->pg[fr->pg].pool;
+    struct parts x;
 
     ob->pending = NULL;
+    if (fr->pkt->flags & WF_PKT_TRIM_HERE)
+        trimmed(p, fr);
+    x = judge(p, fr);
     if (x.why)
         ob_fail(ob, x.why == WF_DROP_NO_HEADROOM ? "over_headroom" : "over_limit",
                 "%s.pg%u takes %u bytes on top of %" PRIu64 " (%" PRIu64 " shared, %" PRIu64
@@ -316,12 +350,9 @@ void ob_egress_came(struct ob_port *p, struct ob_frame *fr)
     const struct wf_queue_cfg *c = &out->cfg->queue[fr->queue];
     struct ob_queue *q = &out->queue[fr->queue];
     uint64_t shared = fr->takes - least(fr->takes, less(c->reserved_bytes, q->bytes));
-    uint64_t free = less(egress_size(p, c->pool), ob_buffer_of(p)->egress[c->pool]);
 
     fr->out = fr->pkt->out;
-    if (!p->cfg->pg[fr->pg].lossless && shared &&
-        (shared > free || q->shared + shared > share_limit(&p->sw->egress_pool[c->pool], &c->alpha,
-                                                           c->limit_bytes, free)))
+    if (!p->cfg->pg[fr->pg].lossless && (no_place(out, p, fr, false) || no_place(out, p, fr, true)))
         ob_fail(p->ob, "over_egress", "%s.q%u takes %u bytes on top of %" PRIu64 " shared",
                 out->port->name, fr->queue, fr->len, q->shared);
     q->bytes += fr->takes;
@@ -346,17 +377,8 @@ static bool some_queue_is_full(const struct ob_port *p, const struct ob_frame *f
     const struct wf_node *n = p->port->node;
     bool full = false;
 
-    for (uint16_t i = 0; i < n->n_ports; i++) {
-        const struct ob_port *out = ob_port_of(p->ob, &n->ports[i]);
-        const struct wf_queue_cfg *c = &out->cfg->queue[fr->queue];
-        const struct ob_queue *q = &out->queue[fr->queue];
-        uint64_t all = takes(p, fr->len);
-        uint64_t shared = all - least(all, less(c->reserved_bytes, q->bytes));
-        uint64_t free = less(egress_size(p, c->pool), ob_buffer_of(p)->egress[c->pool]);
-        uint64_t limit = share_limit(&p->sw->egress_pool[c->pool], &c->alpha, c->limit_bytes, free);
-
-        full = full || (pool ? shared > free : shared && q->shared + shared > limit);
-    }
+    for (uint16_t i = 0; i < n->n_ports; i++)
+        full = full || no_place(ob_port_of(p->ob, &n->ports[i]), p, fr, pool);
     return full;
 }
 
@@ -369,17 +391,24 @@ static bool of_ingress(enum wf_reason why)
            why == WF_DROP_NO_HEADROOM || why == WF_DROP_HEADROOM_POOL;
 }
 
-/* Refused at the door. */
-void ob_buffer_refused(struct ob_port *p, const struct ob_frame *fr, enum wf_reason why)
+/* Refused at the door. What may be trimmed has been, and was refused once more. */
+void ob_buffer_refused(struct ob_port *p, struct ob_frame *fr, enum wf_reason why)
 {
     struct observer *ob = p->ob;
     struct ob_group *g = &p->group[fr->pg];
     bool lossless = p->cfg->pg[fr->pg].lossless;
     bool egress = why == WF_DROP_EGRESS_FULL || why == WF_DROP_EGRESS_POOL;
-    struct parts x = judge(p, fr);
+    struct parts x;
 
     if (!of_ingress(why) && !egress)
         return;
+    if (trims(p, fr)) {
+        if (!judge(p, fr).why && !some_queue_is_full(p, fr, false) &&
+            !some_queue_is_full(p, fr, true))
+            ob_fail(ob, "early_drop", "%s.pg%u trims a frame that has room", p->port->name, fr->pg);
+        ob_switch_cut(p, fr);
+    }
+    x = judge(p, fr);
     if (x.why != (egress ? WF_DROP_NONE : why))
         ob_fail(ob, "early_drop",
                 "%s.pg%u refuses %u bytes on top of %" PRIu64 " (%" PRIu64 " shared, %" PRIu64

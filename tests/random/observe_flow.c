@@ -109,7 +109,7 @@ void ob_flow_order(struct ob_port *p, const struct ob_frame *fr)
 {
     uint64_t *serial = &p->last_serial[fr->flow], *epoch = &p->last_epoch[fr->flow];
 
-    if (fr->epoch != p->ob->epoch || p->ob->overtakes)
+    if (fr->epoch != p->ob->epoch || p->ob->overtakes || fr->cut) /* another queue, another pace */
         return;
     if (*epoch == fr->epoch && fr->serial <= *serial)
         ob_fail(p->ob, "reordered", "%s sends frame %" PRIu64 " of queue pair 0x%x after %" PRIu64,
@@ -126,7 +126,7 @@ void ob_flow_received(struct ob_port *p, const struct wf_pkt *pkt)
     uint64_t per, acked;
     int64_t seq;
 
-    if (!fl)
+    if (!fl || pkt->flags & WF_PKT_TRIMMED) /* the host has no use of it */
         return;
     seq = seq_of(fl, pkt->p.psn, answer ? fl->una : fl->expect);
     if (answer) {

@@ -25,7 +25,7 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
 
     tc = p->cfg->trust == WF_TRUST_DSCP ? p->cfg->dscp_to_tc[tos >> 2] : p->cfg->pcp_to_tc[0];
     fr->in = p;
-    fr->admitted = false;
+    fr->admitted = fr->cut_here = false;
     fr->pg = p->cfg->tc_to_pg[tc];
     fr->queue = p->cfg->tc_to_queue[tc];
     fr->ecn = tos & 3;
@@ -36,6 +36,26 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
     fr->last_ps = pkt->last_bit_ps;
     p->ob->pending = fr;
     (void)head_ps;
+}
+
+/* Not more than its first bytes, another DSCP, and the queue of that or one for all; the group is
+ * that by which it came in. */
+void ob_switch_cut(struct ob_port *p, struct ob_frame *fr)
+{
+    const struct wf_trim_cfg *c = &p->sw->trim;
+    uint8_t tc;
+
+    if (fr->len > c->size_bytes + 4)
+        fr->len = (uint32_t)c->size_bytes + 4;
+    fr->dscp = c->dscp_mode == WF_TRIM_DSCP_FROM_TC ? p->cfg->tc_to_dscp[c->tc] : (uint8_t)c->dscp;
+    tc = p->cfg->dscp_to_tc[fr->dscp];
+    fr->queue = c->queue_mode == WF_TRIM_QUEUE_STATIC ? (uint8_t)c->queue : p->cfg->tc_to_queue[tc];
+    fr->tc = c->dscp_mode == WF_TRIM_DSCP_FROM_TC ? (uint8_t)c->tc : tc;
+    fr->cut = fr->cut_here = true;
+    p->ob->stats.trims++;
+    if (fr->pkt->frame_len != fr->len)
+        ob_fail(p->ob, "trimmed", "%s makes %u bytes of a frame, expected %u", p->port->name,
+                fr->pkt->frame_len, fr->len);
 }
 
 /* Refused at the door, or thrown out of a queue. */
@@ -120,7 +140,8 @@ static void marks(struct ob_port *p, const struct ob_frame *fr, const struct wf_
 static void remarked(struct ob_port *p, const struct ob_frame *fr, const struct wf_pkt *pkt)
 {
     bool dscp = p->cfg->rewrite == WF_REWRITE_DSCP || p->cfg->rewrite == WF_REWRITE_BOTH;
-    uint8_t want = dscp ? p->cfg->tc_to_dscp[fr->tc] : fr->dscp, got = traffic_class_byte(pkt) >> 2;
+    uint8_t want = dscp && !fr->cut_here ? p->cfg->tc_to_dscp[fr->tc] : fr->dscp;
+    uint8_t got = traffic_class_byte(pkt) >> 2;
 
     if (got != want)
         ob_fail(p->ob, "remarked", "%s sends DSCP %u of %u, class %u; expected %u", p->port->name,
