@@ -88,6 +88,7 @@ class World:
         self.packets = 0  # data packets so far
         self.rate = self.fastest = 0
         self.classes = []  # DSCPs in use
+        self.deaf = False  # hosts do not obey pauses
         self.span_ps = 0  # about how long it takes
 
 
@@ -400,6 +401,7 @@ def draw_hosts(w, host_map):
         host["flow_control"] = "pause"
     if w.best_effort and d.one_in(4):
         host.setdefault("pfc", {})["enable"] = "false"
+        w.deaf = True
     return {"*": host} if host else {}
 
 
@@ -448,8 +450,9 @@ def draw_flow(w, number):
     item["path_mtu"] = w.path_mtu if w.uniform or d.one_in(2) else d.pick([m for m in MTUS if m <= w.path_mtu])
     window = d.pick([256, w.path_mtu, d.log(256, 400000), d.log(4096, 400000),
                      d.log(4096, 400000), 1 << 31 if size * count < 1000000 else 1000000])
-    # each loss sends a window again
-    item["window"] = bytes_of(window if w.tame else min(window, 40 * w.path_mtu))
+    # each loss sends a window again, and whoever does not hear a pause loses all the time
+    most = 40 * item["path_mtu"] if w.deaf else window if w.tame else 40 * w.path_mtu
+    item["window"] = bytes_of(min(window, most))
     start = d.pick([0, 0, d.below(w.span_ps + 1)])
     if start:
         item["start"] = time_of(start)
