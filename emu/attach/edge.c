@@ -176,7 +176,8 @@ static unsigned room(struct wf_edge *e)
     uint64_t bytes = wf_port_backlog(port), most = rate / 8 * (PULL_PS / WF_PS_PER_US) / 1000000;
     bool held = false;
 
-    frames += e->nic ? wf_edge_nic_held(e->nic) : 0;
+    if (e->nic && wf_edge_nic_held(e->nic) >= WF_EDGE_NIC_WAITING)
+        return 0;
     for (unsigned q = 0; q < WF_QUEUES; q++) {
         frames += port->q[q].fifo.count;
         if (port->q[q].fifo.count && port->ll_ops->may_send(port, q, 0) > now)

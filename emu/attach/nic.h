@@ -25,7 +25,10 @@
 struct wf_edge;
 struct wf_edge_nic;
 
-enum { WF_EDGE_NIC_HALVES = 1024 }; /* directions of connections that it knows at once */
+enum {
+    WF_EDGE_NIC_HALVES = 1024, /* directions of connections that it knows at once */
+    WF_EDGE_NIC_WAITING = 64,  /* with so many waiting it takes no more: a stack's timers run */
+};
 
 /* What the host sends to one queue pair. */
 struct wf_edge_flow {
