@@ -41,6 +41,9 @@
     X(NOT_FOR_US, "not_for_us", "a host got a frame for another address") \
     X(ICRC, "icrc", "a host got a RoCE packet with a wrong ICRC") \
     X(NO_QP, "no_qp", "a host got a RoCE packet for a queue pair that it does not have") \
+    X(BAD_PKEY, "bad_pkey", "a host got a RoCE packet of another partition than its queue pair's") \
+    X(BAD_QKEY, "bad_qkey", "a host got a datagram with another Q_Key than its queue pair's") \
+    X(NO_RECEIVE, "no_receive", "a queue pair of an unreliable service had no receive posted that holds the message") \
     X(BAD_OPCODE, "bad_opcode", "a host got a RoCE opcode that its queue pair does not take") \
     X(NOT_HANDLED, "not_handled", "a model host has no use for this protocol") \
     X(PFCWD_FLUSH, "pfcwd_flush", "waited in a queue that the PFC watchdog flushed as a storm began") \

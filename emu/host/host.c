@@ -95,10 +95,14 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         return WF_DROP_MALFORMED;
     case WF_QP_BAD_OPCODE:
         return WF_DROP_BAD_OPCODE;
+    case WF_QP_NO_RECEIVE:
+        return WF_DROP_NO_RECEIVE;
     case WF_QP_BAD_PKEY:
-        break;
+        return WF_DROP_BAD_PKEY;
+    case WF_QP_BAD_QKEY:
+        return WF_DROP_BAD_QKEY;
     }
-    return WF_DROP_NO_QP;
+    return WF_DROP_BAD_OPCODE;
 }
 
 static enum wf_reason rx_roce(struct wf_host *h, const struct wf_pkt *pkt)

@@ -32,6 +32,32 @@ void wf_iov_copy(uint8_t *to, uint32_t len, const struct iovec *iov, uint32_t n_
         memset(to, 0, len);
 }
 
+void wf_iov_scatter(const struct iovec *to, uint32_t n_to, const struct iovec *iov, uint32_t n_iov)
+{
+    size_t pos = 0; /* in the first of iov that is left */
+
+    for (uint32_t i = 0; i < n_to; i++) {
+        uint8_t *at = to[i].iov_base, *end = at + to[i].iov_len;
+
+        while (at < end && iov && n_iov) {
+            size_t have = iov->iov_len - pos,
+                   n = have < (size_t)(end - at) ? have : (size_t)(end - at);
+
+            if (n)
+                memcpy(at, (uint8_t *)iov->iov_base + pos, n);
+            at += n;
+            pos += n;
+            if (pos == iov->iov_len) {
+                iov++;
+                n_iov--;
+                pos = 0;
+            }
+        }
+        if (at < end)
+            memset(at, 0, (size_t)(end - at));
+    }
+}
+
 uint32_t wf_iov_slice(struct iovec *to, const struct iovec *iov, uint32_t n_iov, uint64_t off,
                       uint32_t len)
 {

@@ -33,6 +33,8 @@ int wf_mr_reach(const struct wf_mr *mr, uint32_t n, uint32_t rkey, uint64_t va, 
 /* Copies len bytes of the pieces to `to`, or zeros when iov is NULL (virtual payload); what the
  * pieces don't have stays zero. */
 void wf_iov_copy(uint8_t *to, uint32_t len, const struct iovec *iov, uint32_t n_iov);
+/* Fills the pieces of `to` with the bytes of those of iov, or with zeros, as above. */
+void wf_iov_scatter(const struct iovec *to, uint32_t n_to, const struct iovec *iov, uint32_t n_iov);
 /* The part [off, off + len) of pieces, as pieces; returns how many (at most n_iov). */
 uint32_t wf_iov_slice(struct iovec *to, const struct iovec *iov, uint32_t n_iov, uint64_t off,
                       uint32_t len);

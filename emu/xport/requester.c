@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requester of a queue pair (IBA vol. 1, 9.7.3 to 9.7.7): cutting work into packets, the
- * window, ACK, NAK and the local ACK timeout with go-back-N, completions in order.
- * Left out: RNR NAK, responses that carry data, selective repeat.
+ * The sending half of a requester (IBA vol. 1, 9.7.3, 9.8.2.1, 9.8.3.1): posted work becomes
+ * packets, within the window. A request is `special` when something of it has to be looked at
+ * before its first packet: a READ or atomic, of which max_rd_atomic may be outstanding, a fence, or
+ * memory of ours that may not be used. What completes here completes in order.
  */
 #include <errno.h>
 
 #include "base/assert.h"
 #include "xport/halves.h"
 
-static struct wf_wqe *wqe(const struct wf_requester *r, uint32_t i)
-{
-    return &r->sq[i & r->sq_mask];
-}
-
-/* Payload bytes posted before packet `seq` of this entry. */
-static uint64_t byte_at(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t seq)
+uint64_t wf_requester_byte_at(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t seq)
 {
     uint64_t off = (seq - e->first_seq) * qp->cfg.path_mtu;
 
@@ -29,39 +24,95 @@ static void aim(struct wf_qp *qp, uint32_t left)
     qp->req.next_len = left < qp->cfg.path_mtu ? left : qp->cfg.path_mtu;
 }
 
+static void aim_at(struct wf_qp *qp, const struct wf_wqe *e, uint32_t left)
+{
+    aim(qp, left);
+    if (wf_work_reads(&e->work))
+        qp->req.next_len = 0;
+    if (e->special)
+        wf_requester_gate(qp);
+}
+
 /* Go on with the next request from its first packet on, when there is one. */
 static void aim_at_start(struct wf_qp *qp)
 {
     struct wf_requester *r = &qp->req;
+    const struct wf_wqe *e = wf_wqe_at(r, r->at);
 
     if (r->at != r->tail)
-        aim(qp, wqe(r, r->at)->work.len);
+        aim_at(qp, e, e->work.len);
+}
+
+void wf_requester_gate(struct wf_qp *qp)
+{
+    struct wf_requester *r = &qp->req;
+    const struct wf_wqe *e = wf_wqe_at(r, r->at);
+
+    r->room = 0;
+    if (qp->state != WF_QP_READY || qp->req.rnr_waits)
+        return;
+    if (r->at != r->tail && e->special) {
+        if (e->bad && r->at == r->head)
+            wf_requester_fail(qp, WF_WC_LOC_PROT);
+        if (e->bad || (e->work.flags & WF_WORK_FENCE && r->rd_out) ||
+            (wf_work_reads(&e->work) && r->rd_out >= qp->cfg.max_rd_atomic))
+            return;
+    }
+    r->room = WF_QP_PSN_SPAN - 1;
+}
+
+/* What the service and the ends can do (IBA table 36). */
+static bool allowed(const struct wf_qp *qp, const struct wf_work *w)
+{
+    if ((unsigned)w->op >= WF_WORK_OPS || w->n_sge > WF_QP_SGE_MAX || w->len > 1u << 31)
+        return false;
+    switch (qp->cfg.service) {
+    case WF_SERVICE_RC:
+        return !wf_work_reads(w) ||
+               (qp->cfg.max_rd_atomic && (w->op == WF_WORK_READ || w->len == 8));
+    case WF_SERVICE_UC:
+        return w->op < WF_WORK_SEND_INV;
+    case WF_SERVICE_UD:
+        return (w->op == WF_WORK_SEND || w->op == WF_WORK_SEND_IMM) && w->len <= qp->cfg.path_mtu;
+    default:
+        return false;
+    }
+}
+
+static uint32_t psns_of(const struct wf_qp *qp, const struct wf_work *w)
+{
+    return w->len && w->op < WF_WORK_CMP_SWAP ? (w->len - 1) / qp->cfg.path_mtu + 1 : 1;
 }
 
 int wf_qp_post(struct wf_qp *qp, const struct wf_work *work)
 {
     struct wf_requester *r = &qp->req;
-    struct wf_wqe *e = wqe(r, r->tail);
+    struct wf_wqe *e = wf_wqe_at(r, r->tail);
     uint64_t have = 0;
 
     if (qp->state != WF_QP_READY)
-        return -EPIPE;
-    for (uint32_t i = 0; i < work->n_sge && i < WF_QP_SGE_MAX; i++)
+        return qp->state == WF_QP_ERROR ? -EPIPE : -EINVAL;
+    if (!allowed(qp, work))
+        return -EINVAL;
+    for (uint32_t i = 0; i < work->n_sge; i++)
         have += work->sge[i].iov_len;
-    if ((unsigned)work->op >= WF_WORK_OPS || work->len > 1u << 31 || work->n_sge > WF_QP_SGE_MAX ||
-        (work->n_sge && have != work->len))
+    if (work->n_sge && have != work->len)
         return -EINVAL;
     if (r->tail - r->head > r->sq_mask)
         return -ENOBUFS;
     e->work = *work;
-    e->packets = work->len ? (work->len - 1) / qp->cfg.path_mtu + 1 : 1;
+    e->packets = psns_of(qp, work);
     e->first_seq = r->post_seq;
     e->first_byte = r->post_byte;
+    e->bad = qp->user.local && work->n_sge &&
+             qp->user.local(qp->user.arg, work->sge, work->n_sge, wf_work_reads(work));
+    e->special = e->bad || wf_work_reads(work) || work->flags & WF_WORK_FENCE;
+    r->rd_posted += wf_work_reads(work);
     r->post_seq += e->packets;
     r->post_byte += work->len;
     r->tail++;
     if (r->tail - r->at == 1)
-        aim(qp, work->len);
+        aim_at(qp, e, work->len);
     return 0;
 }
 
@@ -89,12 +140,56 @@ static uint8_t operation(const struct wf_wqe *e, bool first, bool last)
     return last ? f->last : f->middle;
 }
 
+/* What is not in a WRITE over RC. */
+static void dress(const struct wf_qp *qp, const struct wf_wqe *e, bool last, struct wf_qp_out *out)
+{
+    const struct wf_work *w = &e->work;
+
+    out->bth.opcode |= qp->cfg.service;
+    out->bth.se = last && w->flags & WF_WORK_SOLICITED;
+    out->ext.immdt.data = out->ext.ieth.rkey = w->imm;
+    if (w->op >= WF_WORK_CMP_SWAP)
+        out->ext.atomiceth = (struct wf_atomiceth){w->raddr, w->rkey, w->swap_add,
+                                                   w->op == WF_WORK_CMP_SWAP ? w->compare : 0};
+    if (qp->cfg.service != WF_SERVICE_RC)
+        out->bth.ackreq = false;
+    if (qp->cfg.service == WF_SERVICE_UD) {
+        out->ext.deth = (struct wf_deth){w->ud.qkey, 0, qp->cfg.qpn};
+        out->bth.dqpn = w->ud.dqpn & WF_QPN_MASK;
+        out->ah = w->ah;
+    }
+}
+
+/* UC and UD: nobody will answer, a message is done with its last packet (9.8.2.1, 9.8.3.1). */
+static void unanswered(struct wf_qp *qp, bool last)
+{
+    struct wf_requester *r = &qp->req;
+
+    r->una_seq = r->next_seq;
+    r->una_byte = r->next_byte;
+    if (last)
+        wf_requester_complete(qp, WF_WC_SUCCESS);
+}
+
+/* A READ takes as many PSNs as its answer has packets (9.7.3.1); the request is one packet, asked
+ * again from the middle when the rest is there already. */
+static void count_read(struct wf_qp *qp, const struct wf_wqe *e)
+{
+    struct wf_requester *r = &qp->req;
+
+    r->next_seq = e->first_seq + e->packets;
+    r->next_byte = e->first_byte + e->work.len;
+    r->rd_out++;
+    r->unasked_bytes = 0;
+}
+
 void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out)
 {
     struct wf_requester *r = &qp->req;
-    const struct wf_wqe *e = wqe(r, r->at);
+    const struct wf_wqe *e = wf_wqe_at(r, r->at);
     uint32_t len = r->next_len, off = e->work.len - r->next_left;
-    bool last = len == r->next_left;
+    bool reads = wf_work_reads(&e->work), last = len == r->next_left || reads;
+    bool odd = qp->odd || e->work.op != WF_WORK_WRITE || e->work.flags;
 
     WF_ASSERT(r->at != r->tail);
     out->payload_len = len;
@@ -102,15 +197,21 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
     out->again = r->next_seq < r->max_seq;
     out->ext.reth = (struct wf_reth){e->work.raddr, e->work.rkey, e->work.len};
     out->bth = (struct wf_bth){
-        .opcode = WF_SERVICE_RC | operation(e, off == 0, last),
+        .opcode = operation(e, off == 0, last),
         .m = true,
         .pkey = qp->cfg.pkey,
         .dqpn = qp->cfg.dqpn,
         .psn = (uint32_t)r->next_seq & WF_PSN_MASK,
         .ackreq = asks(qp, len, last),
     };
+    if (reads)
+        out->ext.reth = (struct wf_reth){e->work.raddr + off, e->work.rkey, r->next_left};
+    if (odd)
+        dress(qp, e, last, out);
     r->next_seq++;
     r->next_byte += len;
+    if (reads)
+        count_read(qp, e);
     r->at += last;
     if (last)
         aim_at_start(qp);
@@ -123,139 +224,49 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
     } else {
         r->max_seq = r->next_seq;
     }
-    if (r->timer_ps == WF_TIME_NEVER && qp->cfg.ack_timeout_ps)
+    if (qp->odd)
+        unanswered(qp, last);
+    else if (r->timer_ps == WF_TIME_NEVER && qp->cfg.ack_timeout_ps)
         r->timer_ps = now_ps + qp->cfg.ack_timeout_ps;
 }
 
-/* Go on sending from `seq`, which is not before the oldest outstanding one. */
-static void seek(struct wf_qp *qp, uint64_t seq)
-{
-    struct wf_requester *r = &qp->req;
-
-    r->at = r->head;
-    while (r->at != r->tail && wqe(r, r->at)->first_seq + wqe(r, r->at)->packets <= seq)
-        r->at++;
-    r->next_seq = seq;
-    r->next_byte = r->at == r->tail ? r->post_byte : byte_at(qp, wqe(r, r->at), seq);
-    if (r->at != r->tail)
-        aim(qp, wqe(r, r->at)->work.len - (uint32_t)(r->next_byte - wqe(r, r->at)->first_byte));
-    r->unasked_bytes = 0;
-}
-
-static void complete(struct wf_qp *qp, enum wf_wc_status status)
-{
-    struct wf_requester *r = &qp->req;
-    const struct wf_work *w = &wqe(r, r->head)->work;
-    struct wf_wc wc = {.id = w->id, .status = status, .op = w->op, .len = w->len};
-
-    if (r->at == r->head) {
-        r->at++;
-        aim_at_start(qp);
-    }
-    r->head++;
-    qp->user.complete(qp->user.arg, &wc);
-}
-
-/* The oldest request failed: it says why, what is behind it is flushed, nothing more is sent. */
-static void fail(struct wf_qp *qp, enum wf_wc_status status)
-{
-    struct wf_requester *r = &qp->req;
-
-    qp->state = WF_QP_ERROR;
-    qp->resp.dead = true;
-    r->timer_ps = WF_TIME_NEVER;
-    for (; r->head != r->tail; status = WF_WC_FLUSH)
-        complete(qp, status);
-}
-
-/* Everything before `seq` has arrived. */
-static void acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
+void wf_requester_seek(struct wf_qp *qp, uint64_t seq)
 {
     struct wf_requester *r = &qp->req;
     const struct wf_wqe *e;
 
-    if (seq == r->una_seq)
-        return;
-    r->una_seq = seq;
-    r->retries_left = qp->cfg.retries;
-    if (r->next_seq < seq)
-        seek(qp, seq);
-    e = wqe(r, r->head);
-    while (r->head != r->tail && e->first_seq + e->packets <= seq) {
-        /* before its place is free for the next */
-        r->una_byte = e->first_byte + e->work.len;
-        complete(qp, WF_WC_SUCCESS);
-        e = wqe(r, r->head);
+    r->at = r->head;
+    r->rd_out = 0;
+    for (; r->at != r->tail; r->at++) {
+        e = wf_wqe_at(r, r->at);
+        if (e->first_seq + e->packets > seq)
+            break;
+        r->rd_out += wf_work_reads(&e->work);
     }
-    if (r->head != r->tail && seq > e->first_seq)
-        r->una_byte = byte_at(qp, e, seq);
-    r->timer_ps = r->max_seq > seq && qp->cfg.ack_timeout_ps ? now_ps + qp->cfg.ack_timeout_ps
-                                                             : WF_TIME_NEVER;
+    e = wf_wqe_at(r, r->at);
+    r->next_seq = seq;
+    r->next_byte = r->at == r->tail ? r->post_byte : wf_requester_byte_at(qp, e, seq);
+    if (r->at != r->tail)
+        aim_at(qp, e, e->work.len - (uint32_t)(r->next_byte - e->first_byte));
+    wf_requester_gate(qp);
+    r->unasked_bytes = 0;
 }
 
-/* Send again from the oldest outstanding packet; false when the retries are used up. */
-static bool go_back(struct wf_qp *qp, uint64_t now_ps)
+void wf_requester_complete(struct wf_qp *qp, enum wf_wc_status status)
 {
     struct wf_requester *r = &qp->req;
+    const struct wf_wqe *e = wf_wqe_at(r, r->head);
+    struct wf_wc wc = {.id = e->work.id, .status = status, .op = e->work.op, .len = e->work.len};
 
-    if (!r->retries_left) {
-        fail(qp, WF_WC_RETRY_EXC);
-        return false;
+    r->rd_posted -= wf_work_reads(&e->work);
+    if (r->at == r->head) {
+        r->at++;
+        aim_at_start(qp);
+    } else {
+        r->rd_out -= wf_work_reads(&e->work);
     }
-    r->retries_left--;
-    seek(qp, r->una_seq);
-    r->timer_ps = qp->cfg.ack_timeout_ps ? now_ps + qp->cfg.ack_timeout_ps : WF_TIME_NEVER;
-    return true;
-}
-
-/* Of 9.7.5.2.8: the request that a NAK names failed; those before it have succeeded. */
-static enum wf_qp_verdict nak(struct wf_qp *qp, uint8_t code, uint64_t seq, uint64_t now_ps)
-{
-    static const enum wf_wc_status status[] = {
-        [WF_NAK_INVALID_REQUEST] = WF_WC_REM_INV_REQ,
-        [WF_NAK_REMOTE_ACCESS] = WF_WC_REM_ACCESS,
-        [WF_NAK_REMOTE_OPERATIONAL] = WF_WC_REM_OP,
-    };
-
-    if (code > WF_NAK_REMOTE_OPERATIONAL)
-        return WF_QP_DISCARDED; /* reserved, or of a service that has no READs outstanding */
-    acknowledge(qp, seq, now_ps);
-    if (code == WF_NAK_PSN_SEQUENCE) {
-        qp->req.naks++;
-        go_back(qp, now_ps);
-    } else if (qp->req.head != qp->req.tail) {
-        fail(qp, status[code]);
-    }
-    return WF_QP_TAKEN;
-}
-
-enum wf_qp_verdict wf_requester_rx(struct wf_qp *qp, const struct wf_bth *bth,
-                                   const struct wf_ext_hdrs *ext, uint64_t now_ps)
-{
-    struct wf_requester *r = &qp->req;
-    uint8_t syndrome = ext->aeth.syndrome;
-    uint64_t seq = r->una_seq + (uint64_t)(int64_t)wf_psn_distance(bth->psn, (uint32_t)r->una_seq);
-
-    if (bth->opcode != (WF_SERVICE_RC | WF_OP_ACK))
-        return WF_QP_BAD_OPCODE; /* we have asked for nothing that is answered so */
-    /* stale, or for what was never sent: a ghost (C9-76) */
-    if (qp->state != WF_QP_READY || seq < r->una_seq || seq >= r->max_seq)
-        return WF_QP_DISCARDED;
-    switch (syndrome & 0xe0) {
-    case WF_AETH_ACK:
-        r->acks++;
-        acknowledge(qp, seq + 1, now_ps);
-        return WF_QP_TAKEN;
-    case WF_AETH_NAK:
-        return nak(qp, WF_AETH_VALUE(syndrome), seq, now_ps);
-    }
-    return WF_QP_DISCARDED;
-}
-
-void wf_qp_tick(struct wf_qp *qp, uint64_t now_ps)
-{
-    if (qp->req.timer_ps == WF_TIME_NEVER || now_ps < qp->req.timer_ps)
-        return;
-    qp->req.timeouts++;
-    go_back(qp, now_ps);
+    r->head++;
+    qp->user.complete(qp->user.arg, &wc);
+    if (!r->room)
+        wf_requester_gate(qp);
 }

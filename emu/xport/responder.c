@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The responder of a queue pair (IBA vol. 1, 9.7.4 to 9.7.5): PSN order, duplicates, the checks of
- * a request against the state of the message and against memory, placing, ACK and NAK with the
- * message sequence number. One NAK per gap. Answers coalesce: one that has not been pulled is
- * replaced by a later one. Left out: answers that carry data, end-to-end credits (invalid).
+ * The responder of a reliable connection (IBA vol. 1, 9.7.4 to 9.7.5): PSN order, duplicates, the
+ * checks of a request against the state of the message and against memory, ACK and NAK with the
+ * message sequence number, RDMA WRITE. One NAK per gap. Answers coalesce: one that has not been
+ * pulled is replaced by a later one. Left out: end-to-end credits (invalid).
  */
 #include "base/assert.h"
 #include "xport/halves.h"
 
-static void answer(struct wf_responder *s, uint8_t syndrome, uint32_t psn)
+void wf_responder_answer(struct wf_responder *s, uint8_t syndrome, uint32_t psn)
 {
     s->answer = true;
     s->syndrome = syndrome;
@@ -18,39 +18,53 @@ static void answer(struct wf_responder *s, uint8_t syndrome, uint32_t psn)
 
 static void ack(struct wf_responder *s, uint32_t psn)
 {
-    answer(s, WF_AETH_ACK | WF_AETH_CREDIT_INVALID, psn);
+    wf_responder_answer(s, WF_AETH_ACK | WF_AETH_CREDIT_INVALID, psn);
+}
+
+void wf_responder_out_answer(const struct wf_qp *qp, struct wf_qp_out *out, uint8_t syndrome,
+                             uint32_t psn, uint32_t msn)
+{
+    out->payload_len = out->n_iov = 0;
+    out->again = false;
+    out->ext.aeth = (struct wf_aeth){syndrome, msn};
+    out->bth = (struct wf_bth){
+        .opcode = WF_SERVICE_RC | WF_OP_ACK,
+        .m = true,
+        .pkey = qp->cfg.pkey,
+        .dqpn = qp->cfg.dqpn,
+        .psn = psn,
+    };
 }
 
 void wf_qp_pull_answer(struct wf_qp *qp, struct wf_qp_out *out)
 {
     struct wf_responder *s = &qp->resp;
 
+    if (s->data && wf_resource_first(qp)) {
+        wf_resource_pull(qp, out);
+        return;
+    }
     WF_ASSERT(s->answer);
     s->answer = false;
-    out->payload_len = out->n_iov = 0;
-    out->again = false;
-    out->ext.aeth = (struct wf_aeth){s->syndrome, s->answer_msn};
-    out->bth = (struct wf_bth){
-        .opcode = WF_SERVICE_RC | WF_OP_ACK,
-        .m = true,
-        .pkey = qp->cfg.pkey,
-        .dqpn = qp->cfg.dqpn,
-        .psn = s->answer_psn,
-    };
+    wf_responder_out_answer(qp, out, s->syndrome, s->answer_psn, s->answer_msn);
 }
 
-/* A NAK for the gap at expect_psn has not been pulled yet. */
+/* A NAK for what is expected next has not been pulled yet. */
 static bool nak_waits(const struct wf_responder *s)
 {
-    return s->answer && s->nak_sent && WF_AETH_KIND(s->syndrome) == WF_AETH_KIND(WF_AETH_NAK);
+    return s->answer && s->nak_sent && WF_AETH_KIND(s->syndrome);
 }
 
-/* An error that ends the connection (class C, 9.9.3.1): say so once, then be silent. */
-static enum wf_qp_verdict refuse(struct wf_responder *s, enum wf_nak why, uint32_t psn)
+enum wf_qp_verdict wf_responder_refuse(struct wf_qp *qp, enum wf_nak why, uint32_t psn)
 {
-    answer(s, WF_AETH_NAK | why, psn);
-    s->dead = true;
-    s->open = false;
+    struct wf_responder_more *m = &qp->respm;
+
+    m->rem_access += why == WF_NAK_REMOTE_ACCESS;
+    m->rem_inv_req += why == WF_NAK_INVALID_REQUEST;
+    m->rem_op += why == WF_NAK_REMOTE_OPERATIONAL;
+    wf_responder_answer(&qp->resp, WF_AETH_NAK | why, psn);
+    qp->resp.open = WF_MSG_NONE;
+    wf_requester_fail(qp, WF_WC_FLUSH);
     return WF_QP_TAKEN;
 }
 
@@ -64,84 +78,126 @@ static bool in_place(const struct wf_qp *qp, uint8_t opcode, uint32_t len,
     uint32_t mtu = qp->cfg.path_mtu;
     uint32_t left = flags & WF_OPF_FIRST ? reth->dma_len : s->left;
 
-    if (s->open == !!(flags & WF_OPF_FIRST))
+    if (s->open != (flags & WF_OPF_FIRST ? WF_MSG_NONE : WF_MSG_WRITE))
         return false;
     if (flags & WF_OPF_LAST)
         return len == left && len <= mtu;
     return len == mtu && len < left;
 }
 
-static enum wf_qp_verdict place(struct wf_qp *qp, const struct wf_qp_in *in, uint32_t psn)
+static bool place(struct wf_qp *qp, const struct wf_qp_in *in)
 {
     struct wf_responder *s = &qp->resp;
     uint8_t *at;
 
     if (!in->payload_len)
-        return WF_QP_TAKEN;
+        return true;
     if (qp->user.mem(qp->user.arg, s->rkey, s->va, in->payload_len, WF_MEM_REMOTE_WRITE, &at))
-        return refuse(s, WF_NAK_REMOTE_ACCESS, psn);
+        return false;
     if (at)
         wf_iov_copy(at, in->payload_len, in->iov, in->n_iov);
     s->va += in->payload_len;
     s->left -= in->payload_len;
     s->bytes += in->payload_len;
-    return WF_QP_TAKEN;
+    return true;
 }
 
-static enum wf_qp_verdict write(struct wf_qp *qp, const struct wf_qp_in *in,
-                                const struct wf_bth *bth, const struct wf_reth *reth)
+void wf_responder_advance(struct wf_qp *qp, const struct wf_bth *bth)
 {
     struct wf_responder *s = &qp->resp;
-    uint8_t flags = wf_opcodes[bth->opcode].flags, *at;
-    bool late_nak;
+    bool late_nak = nak_waits(s);
 
-    if (!in_place(qp, bth->opcode, in->payload_len, reth))
-        return refuse(s, WF_NAK_INVALID_REQUEST, bth->psn);
-    if (flags & WF_OPF_FIRST) {
-        /* the whole of it is checked before its first byte; a length of 0 needs no key */
-        if (reth->dma_len && qp->user.mem(qp->user.arg, reth->rkey, reth->va, reth->dma_len,
-                                          WF_MEM_REMOTE_WRITE, &at))
-            return refuse(s, WF_NAK_REMOTE_ACCESS, bth->psn);
-        s->open = true;
-        s->va = reth->va;
-        s->rkey = reth->rkey;
-        s->left = reth->dma_len;
-    }
-    place(qp, in, bth->psn);
-    if (s->dead)
-        return WF_QP_TAKEN;
-    late_nak = nak_waits(s);
     s->expect_psn = (s->expect_psn + 1) & WF_PSN_MASK;
     s->nak_sent = false;
-    if (flags & WF_OPF_LAST) {
-        s->open = false;
+    if (wf_opcodes[bth->opcode].flags & WF_OPF_LAST) {
+        s->open = WF_MSG_NONE;
         s->messages++;
         s->msn = (s->msn + 1) & WF_PSN_MASK;
     }
     if (bth->ackreq || late_nak) /* the gap has closed before its NAK went out */
         ack(s, bth->psn);
+}
+
+enum wf_qp_verdict wf_responder_write(struct wf_qp *qp, const struct wf_qp_in *in,
+                                      const struct wf_bth *bth, const struct wf_reth *reth)
+{
+    struct wf_responder *s = &qp->resp;
+    uint8_t *at;
+
+    if (!in_place(qp, bth->opcode, in->payload_len, reth))
+        return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, bth->psn);
+    if (wf_opcodes[bth->opcode].flags & WF_OPF_FIRST) {
+        /* the whole of it is checked before its first byte; a length of 0 needs no key */
+        if (reth->dma_len && qp->user.mem(qp->user.arg, reth->rkey, reth->va, reth->dma_len,
+                                          WF_MEM_REMOTE_WRITE, &at))
+            return wf_responder_refuse(qp, WF_NAK_REMOTE_ACCESS, bth->psn);
+        s->open = WF_MSG_WRITE;
+        s->first_psn = bth->psn;
+        s->va = reth->va;
+        s->rkey = reth->rkey;
+        s->len = s->left = reth->dma_len;
+    }
+    if (!place(qp, in))
+        return wf_responder_refuse(qp, WF_NAK_REMOTE_ACCESS, bth->psn);
+    wf_responder_advance(qp, bth);
     return WF_QP_TAKEN;
 }
 
-/* Before or behind what is expected (9.7.5.1.2, 9.7.5.2.3). */
-static enum wf_qp_verdict out_of_order(struct wf_responder *s, int32_t ahead)
+/* Go-back-0: what came of the open message is worth nothing, it has to begin anew. */
+static void forget_message(struct wf_qp *qp)
 {
+    struct wf_responder *s = &qp->resp;
+
+    if (s->open == WF_MSG_NONE)
+        return;
+    s->bytes -= s->open == WF_MSG_WRITE ? s->len - s->left : qp->respm.got;
+    s->expect_psn = s->first_psn;
+    s->open = WF_MSG_NONE;
+}
+
+/* Before or behind what is expected (9.7.5.1.2, 9.7.5.2.3). */
+static enum wf_qp_verdict out_of_order(struct wf_qp *qp, int32_t ahead, const struct wf_bth *bth,
+                                       const struct wf_ext_hdrs *ext)
+{
+    struct wf_responder *s = &qp->resp;
+
     if (ahead < 0) {
         s->duplicates++;
-        if (!nak_waits(s)) /* it acknowledges the same packets, and says more */
+        if (wf_op_answers_data(bth->opcode))
+            wf_responder_read_again(qp, bth, ext);
+        else if (!nak_waits(s)) /* it acknowledges the same packets, and says more */
             ack(s, (s->expect_psn - 1) & WF_PSN_MASK);
     } else if (!s->nak_sent) {
+        if (qp->cfg.retransmit == WF_GO_BACK_0)
+            forget_message(qp);
         s->nak_sent = true;
         s->naks++;
-        answer(s, WF_AETH_NAK | WF_NAK_PSN_SEQUENCE, s->expect_psn);
+        wf_responder_answer(s, WF_AETH_NAK | WF_NAK_PSN_SEQUENCE, s->expect_psn);
     }
     return WF_QP_DISCARDED;
 }
 
-/* WRITE without immediate data; other requests get a row of their own here. */
-static bool known(uint8_t opcode)
+static enum wf_qp_verdict request(struct wf_qp *qp, const struct wf_qp_in *in,
+                                  const struct wf_bth *bth, const struct wf_ext_hdrs *ext)
 {
-    uint8_t op = opcode & 0x1f;
+    switch (wf_op_of(bth->opcode)) {
+    case WF_OP_WRITE_LAST_IMM:
+    case WF_OP_WRITE_ONLY_IMM:
+        return wf_responder_write_imm(qp, in, bth, ext);
+    case WF_OP_READ_REQUEST:
+    case WF_OP_COMPARE_SWAP:
+    case WF_OP_FETCH_ADD:
+        return wf_responder_read(qp, bth, ext);
+    default:
+        if (wf_opcodes[bth->opcode].flags & WF_OPF_SEND)
+            return wf_responder_send(qp, in, bth, ext);
+        return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, bth->psn);
+    }
+}
+
+static bool plain_write(uint8_t opcode)
+{
+    uint8_t op = wf_op_of(opcode);
 
     return op >= WF_OP_WRITE_FIRST && op <= WF_OP_WRITE_ONLY && op != WF_OP_WRITE_LAST_IMM;
 }
@@ -156,8 +212,8 @@ enum wf_qp_verdict wf_responder_rx(struct wf_qp *qp, const struct wf_qp_in *in,
         return WF_QP_DISCARDED;
     s->ce_packets += in->ce && in->payload_len;
     if (ahead)
-        return out_of_order(s, ahead);
-    if (!known(bth->opcode))
-        return refuse(s, WF_NAK_INVALID_REQUEST, bth->psn);
-    return write(qp, in, bth, &ext->reth);
+        return out_of_order(qp, ahead, bth, ext);
+    if (plain_write(bth->opcode))
+        return wf_responder_write(qp, in, bth, &ext->reth);
+    return request(qp, in, bth, ext);
 }

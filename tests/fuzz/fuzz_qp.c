@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                          .ack_timeout_ps = 1000,
                                          .retries = 2};
     static struct peer p;
-    struct wf_qp_user user = {&p, reach, complete};
+    struct wf_qp_user user = {.arg = &p, .mem = reach, .complete = complete};
     uint8_t *mem = malloc(MEM_LEN);
 
     memset(&p, 0, sizeof(p));

@@ -17,7 +17,7 @@
 
 #include "xport/qp.h"
 
-enum { SQ_LEN = 16, MEM_LEN = 1 << 16, GUARD = 4096, WC_MAX = 1024 };
+enum { SQ_LEN = 16, MEM_LEN = 1 << 16, GUARD = 4096, WC_MAX = 1024, RQ_LEN = 16, RES_MAX = 16 };
 #define MEM_VA   0x7f0012340000ull
 #define MEM_RKEY 0x1234u
 #define GUARDS   0xa5
@@ -28,8 +28,12 @@ struct end {
     struct wf_wqe sq[SQ_LEN];
     struct wf_mr mr;
     uint8_t mem[GUARD + MEM_LEN + GUARD];
-    struct wf_wc wc[WC_MAX];
-    uint32_t n_wc;
+    struct wf_wc wc[WC_MAX], rwc[WC_MAX]; /* of requests, of receives */
+    uint32_t n_wc, n_rwc;
+    struct wf_rq rq;
+    struct wf_recv recvs[RQ_LEN];
+    struct wf_rd_res res[RES_MAX];
+    uint32_t invalidated, bad_local; /* a length that the callback refuses; 0: none */
 };
 
 /* A packet as bytes. */
@@ -54,6 +58,29 @@ static inline void end_complete(void *arg, const struct wf_wc *wc)
     e->wc[e->n_wc++] = *wc;
 }
 
+static inline void end_received(void *arg, const struct wf_wc *wc)
+{
+    struct end *e = arg;
+
+    assert_true(e->n_rwc < WC_MAX);
+    e->rwc[e->n_rwc++] = *wc;
+}
+
+static inline int end_invalidate(void *arg, uint32_t rkey)
+{
+    struct end *e = arg;
+
+    e->invalidated = rkey;
+    return rkey == MEM_RKEY ? 0 : -1;
+}
+
+static inline int end_local(void *arg, const struct iovec *sge, uint32_t n_sge, bool write)
+{
+    struct end *e = arg;
+
+    return n_sge && e->bad_local && sge[0].iov_len == e->bad_local ? -1 : 0;
+}
+
 static inline struct wf_qp_cfg end_cfg(uint32_t psn, uint32_t mtu, uint64_t window)
 {
     return (struct wf_qp_cfg){
@@ -71,7 +98,12 @@ static inline struct wf_qp_cfg end_cfg(uint32_t psn, uint32_t mtu, uint64_t wind
 
 static inline void end_init(struct end *e, const struct wf_qp_cfg *cfg)
 {
-    struct wf_qp_user user = {e, end_mem, end_complete};
+    struct wf_qp_user user = {.arg = e,
+                              .mem = end_mem,
+                              .complete = end_complete,
+                              .received = end_received,
+                              .invalidate = end_invalidate,
+                              .local = end_local};
 
     memset(e, 0, sizeof(*e));
     memset(e->mem, GUARDS, GUARD);
@@ -80,12 +112,47 @@ static inline void end_init(struct end *e, const struct wf_qp_cfg *cfg)
     assert_int_equal(wf_qp_init(&e->qp, cfg, &user, e->sq, SQ_LEN), 0);
 }
 
+/* It receives messages, answers n_res READs and atomics at once, and lets them reach its memory. */
+static inline void end_serve(struct end *e, uint32_t n_res)
+{
+    assert_int_equal(wf_rq_init(&e->rq, e->recvs, RQ_LEN, false), 0);
+    wf_qp_set_rq(&e->qp, &e->rq);
+    wf_qp_set_resources(&e->qp, e->res, n_res);
+    e->mr.access = WF_MEM_REMOTE_WRITE | WF_MEM_REMOTE_READ | WF_MEM_REMOTE_ATOMIC;
+}
+
+/* Room for `len` bytes at `off` of its memory. */
+static inline int post_recv(struct end *e, uint64_t id, uint32_t off, uint32_t len)
+{
+    struct wf_recv r = {.id = id, .len = len, .n_sge = 1};
+
+    r.sge[0] = (struct iovec){e->mem + GUARD + off, len};
+    return wf_qp_post_recv(&e->qp, &r);
+}
+
 /* Nothing outside of the region was written. */
 static inline void end_guards(const struct end *e)
 {
     for (uint32_t i = 0; i < GUARD; i++)
         if (e->mem[i] != GUARDS || e->mem[GUARD + MEM_LEN + i] != GUARDS)
             fail_msg("a byte outside of the region was written");
+}
+
+static inline int post_op(struct end *e, enum wf_work_op op, uint64_t id, const uint8_t *from,
+                          uint32_t len)
+{
+    struct wf_work w = {.op = op,
+                        .id = id,
+                        .len = len,
+                        .imm = 0xabcd0000 + (uint32_t)id,
+                        .raddr = MEM_VA,
+                        .rkey = MEM_RKEY};
+
+    if (from && len) {
+        w.n_sge = 1;
+        w.sge[0] = (struct iovec){(void *)(uintptr_t)from, len};
+    }
+    return wf_qp_post(&e->qp, &w);
 }
 
 static inline int post_write(struct end *e, uint64_t id, const uint8_t *from, uint32_t len,
@@ -173,6 +240,21 @@ static inline void begin(uint32_t psn, uint32_t mtu, uint64_t window)
     cfg.qpn = 0x22;
     cfg.dqpn = 0x11;
     end_init(&b, &cfg);
+}
+
+/* All packets of either side to the other, until both are silent. */
+static inline void run_both(uint64_t now)
+{
+    struct frame f;
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (; pull(&a, now, &f); more = true)
+            deliver(&b, &f, now);
+        for (; pull(&b, now, &f); more = true)
+            deliver(&a, &f, now);
+    }
 }
 
 /* Send n packets of a message of n, deliver those that `mask` has, in order. */
