@@ -22,9 +22,9 @@
 #define WF_CTRS_PORT(X) \
     X(RX_FRAMES, C, "rx_frames", "frames received whole", "SAI_PORT_STAT_ETHER_STATS_RX_NO_ERRORS", "rx_packets_phy", "PortRcvPkts") \
     X(RX_BYTES, C, "rx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_IN_OCTETS", "rx_bytes_phy", "PortRcvData") \
+    X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "rx_vport_rdma_unicast_packets", "rcvd_pkts, rdma_rx_packets") \
     X(TX_FRAMES, C, "tx_frames", "frames sent", "SAI_PORT_STAT_ETHER_STATS_TX_NO_ERRORS", "tx_packets_phy", "PortXmitPkts") \
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_PORT_STAT_IF_OUT_OCTETS", "tx_bytes_phy", "PortXmitData") \
-    X(RX_ROCE_FRAMES, C, "rx_rocev2_frames", "RoCEv2 packets received", "", "rx_vport_rdma_unicast_packets", "rcvd_pkts, rdma_rx_packets") \
     X(RX_ROCEV1_FRAMES, C, "rx_rocev1_frames", "RoCEv1 packets received", "", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames dropped here, all reasons", "SAI_PORT_STAT_IF_IN_DISCARDS", "rx_discards_phy", "PortXmitDiscards") \
     X(DROP_BYTES, C, "drop_bytes", "their bytes", "", "", "") \
@@ -57,14 +57,14 @@
     X(PAUSING_PS, C, "pausing_ps", "time in which we kept the peer's priority paused", "SAI_PORT_STAT_PFC_N_TX_PAUSE_DURATION_US", "tx_prioN_pause_duration", "")
 
 #define WF_CTRS_QUEUE(X) \
+    X(BYTES, G, "queue_bytes", "bytes waiting now", "SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", "", "") \
+    X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "") \
     X(ENQ_FRAMES, C, "enqueued_frames", "frames put into this egress queue", "", "", "") \
     X(TX_FRAMES, C, "tx_frames", "frames sent from it", "SAI_QUEUE_STAT_PACKETS", "", "") \
     X(TX_BYTES, C, "tx_bytes", "their bytes with FCS", "SAI_QUEUE_STAT_BYTES", "", "") \
     X(DROP_FRAMES, C, "drop_frames", "frames dropped at it", "SAI_QUEUE_STAT_DROPPED_PACKETS", "", "") \
     X(MARKED_FRAMES, C, "ecn_marked_frames", "frames marked CE", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "", "") \
     X(CE_FRAMES, C, "ecn_already_ce_frames", "frames that were to be marked CE and came with it", "", "", "") \
-    X(BYTES, G, "queue_bytes", "bytes waiting now", "SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", "", "") \
-    X(MAX_BYTES, M, "queue_max_bytes", "most bytes that waited", "SAI_QUEUE_STAT_WATERMARK_BYTES", "", "") \
     X(TRIM_FRAMES, C, "trim_frames", "frames that it refused and that were trimmed", "SAI_QUEUE_STAT_TRIM_PACKETS", "", "") \
     X(TRIM_TX_FRAMES, C, "trim_tx_frames", "those sent, from another queue", "SAI_QUEUE_STAT_TX_TRIM_PACKETS", "", "") \
     X(TRIM_DROP_FRAMES, C, "trim_drop_frames", "those dropped after all", "SAI_QUEUE_STAT_DROPPED_TRIM_PACKETS", "", "") \
@@ -73,12 +73,12 @@
 #define WF_CTRS_PG(X) \
     X(BYTES, G, "pg_bytes", "bytes of this ingress priority group held now", "SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", "", "") \
     X(MAX_BYTES, M, "pg_max_bytes", "most bytes held", "SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", "", "") \
-    X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most bytes held above XOFF", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "") \
     X(RX_FRAMES, C, "rx_frames", "frames admitted", "SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", "", "") \
-    X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "") \
     X(SHARED_BYTES, G, "shared_bytes", "bytes that it shares in of its pool now", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_CURR_OCCUPANCY_BYTES", "", "") \
     X(SHARED_MAX_BYTES, M, "shared_max_bytes", "most bytes shared", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", "", "") \
-    X(HEADROOM_BYTES, G, "headroom_bytes", "bytes held above XOFF now", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES", "", "")
+    X(HEADROOM_BYTES, G, "headroom_bytes", "bytes held above XOFF now", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES", "", "") \
+    X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most bytes held above XOFF", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "") \
+    X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "")
 
 /* Only where egress accounts cells or pools: elsewhere queue_bytes says the same. */
 #define WF_CTRS_EGRESS(X) \

@@ -308,8 +308,7 @@ int wf_captures_add(struct wf_captures *c, const struct wf_capture_cfg *cfg, str
     pt->iface = (uint32_t)rc;
     pt->next = c->points;
     c->points = pt;
-    pt->tap.next = port->taps;
-    port->taps = &pt->tap;
+    wf_port_tap(port, &pt->tap);
     return 0;
 }
 
@@ -372,12 +371,7 @@ bool wf_captures_file(const struct wf_captures *c, unsigned i, const char **path
 
 static void take_off(struct point *pt)
 {
-    struct wf_tap **at = &pt->port->taps;
-
-    while (*at && *at != &pt->tap)
-        at = &(*at)->next;
-    WF_ASSERT(*at);
-    *at = pt->tap.next;
+    wf_port_untap(pt->port, &pt->tap);
 }
 
 void wf_captures_stop(struct wf_captures *c)

@@ -295,8 +295,8 @@ static int tap_all(struct wf_replay *r, struct wf_err *err)
         for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++) {
             struct wf_replay_tap *t = &r->taps[n++];
 
-            *t = (struct wf_replay_tap){{f->nodes[i]->ports[p].taps, wf_replay_saw}, r};
-            f->nodes[i]->ports[p].taps = &t->tap;
+            *t = (struct wf_replay_tap){{.fn = wf_replay_saw}, r};
+            wf_port_tap(&f->nodes[i]->ports[p], &t->tap);
         }
     return 0;
 }

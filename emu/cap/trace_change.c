@@ -31,8 +31,11 @@ static void check_group(const struct wf_traces *t, struct wf_trace_group *g, uin
 {
     for (uint32_t i = 0; g && i < g->n_spots; i++) {
         struct wf_trace_spot *s = &g->spots[i];
-        uint64_t v = *s->value;
+        uint64_t v;
 
+        if (s->one->port)
+            wf_port_count(s->one->port);
+        v = *s->value;
         if (v == s->seen)
             continue;
         s->seen = v;

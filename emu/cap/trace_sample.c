@@ -52,7 +52,7 @@ static void settle(struct wf_sampler *s, struct wf_fabric *f)
         struct wf_trace_one *o = s->v[i];
 
         if (o->port && o->port != port)
-            o->port->ll_ops->settle(o->port);
+            wf_port_settle(o->port);
         if (o->node != node && o->node->ops->settle)
             o->node->ops->settle(o->node);
         port = o->port ? o->port : port;

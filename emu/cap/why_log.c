@@ -89,8 +89,8 @@ static void add_taps(struct wf_why_log *l)
 
             if (!(l->conf.ports[port->entity / 8] >> port->entity % 8 & 1))
                 continue;
-            l->taps[l->n_taps] = (struct wf_tap){.next = port->taps, .fn = wf_why_tap};
-            port->taps = &l->taps[l->n_taps++];
+            l->taps[l->n_taps] = (struct wf_tap){.fn = wf_why_tap};
+            wf_port_tap(port, &l->taps[l->n_taps++]);
         }
 }
 
@@ -135,12 +135,12 @@ int wf_why_log_new(struct wf_why_log **out, const struct wf_why_log_conf *conf, 
 
 static void take_off(struct wf_why_log *l, struct wf_port *port)
 {
-    struct wf_tap **at = &port->taps;
+    const struct wf_tap *t = port->first_tap;
 
-    while (*at && (*at < l->taps || *at >= l->taps + l->n_taps))
-        at = &(*at)->next;
-    if (*at)
-        *at = (*at)->next;
+    while (t && (t < l->taps || t >= l->taps + l->n_taps))
+        t = t->next;
+    if (t)
+        wf_port_untap(port, t);
 }
 
 static void stop(struct wf_why_log *l)

@@ -59,6 +59,7 @@ static unsigned find(struct wf_port *port, uint32_t eligible, uint32_t *at)
             if (q->deficit >= cost(q))
                 return *at;
             q->deficit += (int32_t)q->quantum;
+            port->saved |= (uint8_t)(1u << *at);
         }
         *at = next_place(eligible, *at);
     }

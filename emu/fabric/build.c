@@ -293,7 +293,7 @@ static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, s
     for (uint32_t i = 0; i < f->n_lcs; i++) {
         if (wf_wheel_reserve(&f->lcs[i].wheel, n))
             return wf_err_set(err, ENOMEM, "no memory for %zu events", n);
-        f->lcs[i].wheel.prefetch = wf_port_prefetch;
+        f->lcs[i].wheel.prefetch = true;
     }
     return 0;
 }

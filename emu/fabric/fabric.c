@@ -155,7 +155,7 @@ void wf_fabric_settle(struct wf_fabric *f)
         f->ctr[c] = wf_fabric_ctr(f, (enum wf_ctr_FABRIC)c);
     for (uint32_t i = 0; i < f->n_nodes; i++) {
         for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
-            f->nodes[i]->ports[p].ll_ops->settle(&f->nodes[i]->ports[p]);
+            wf_port_settle(&f->nodes[i]->ports[p]);
         if (f->nodes[i]->ops->settle)
             f->nodes[i]->ops->settle(f->nodes[i]);
     }

@@ -118,7 +118,6 @@ static enum wf_reason rx_roce(struct wf_host *h, const struct wf_pkt *pkt)
     if (!nq || !from_peer(nq, pkt))
         return WF_DROP_NO_QP;
     h->node.ports[0].rx_ahead = nq; /* the next packet is likely to be for the same */
-    h->node.ports[0].n_rx_ahead = NQ_LINES;
     return to_qp(nq, pkt);
 }
 
@@ -140,10 +139,8 @@ static void count_priority(const struct wf_host *h, struct wf_port *port, const 
     unsigned prio = p->flags & WF_P_IP     ? h->cfg.dscp_to_priority[p->dscp & 63]
                     : p->flags & WF_P_VLAN ? p->pcp & 7u
                                            : 0;
-    uint64_t *ctr = port->prio_ctr[prio];
 
-    ctr[WF_PRIO_RX_FRAMES]++;
-    ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
+    wf_port_count_rx(port, prio, pkt->frame_len);
 }
 
 static void host_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *pkt)
@@ -151,6 +148,8 @@ static void host_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *p
     struct wf_host *h = (struct wf_host *)node;
     enum wf_reason why = refused(h, pkt);
 
+    for (unsigned i = 2; i < NQ_LINES; i++) /* two are here already */
+        __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
     count_priority(h, port, pkt);
     if (!why && pkt->flags & WF_PKT_TRIMMED)
         port->ctr[WF_PORT_TRIM_RX_FRAMES]++; /* go-back-N has no use of it */

@@ -36,7 +36,8 @@ void wf_link_set(struct wf_link *link, bool up)
         return;
     link->up = up;
     link->downs += !up;
-    link->ends[0]->downs = link->ends[1]->downs = link->downs;
+    for (int i = 0; i < 2; i++)
+        link->ends[i]->downs = link->ends[i]->tx_downs = link->downs;
     for (int i = 0; i < 2; i++)
         wf_port_link_changed(link->ends[i], up);
 }

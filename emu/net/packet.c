@@ -299,7 +299,7 @@ void wf_pkt_drop(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why)
     port->ctr[WF_PORT_DROP_FRAMES]++;
     port->ctr[WF_PORT_DROP_BYTES] += pkt->frame_len;
     wf_digest_add(&port->digest, node->net->lc->now_ps ^ wf_reason_code(why), pkt->hash);
-    for (struct wf_tap *t = port->taps; t; t = t->next)
+    for (struct wf_tap *t = port->first_tap; t; t = t->next)
         t->fn(t, port, pkt, WF_TAP_DROP, why);
     if (node->ops->dropped)
         node->ops->dropped(node, port, pkt, why);

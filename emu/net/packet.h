@@ -68,29 +68,29 @@ struct wf_pkt_why {
  */
 struct wf_pkt {
     struct wf_event ev;     /* its arrival */
-    struct wf_fifo_node q;  /* in an egress queue */
-    uint64_t next_ready_ps; /* when q.next may be sent, so that it need not be asked itself */
     struct wf_port *port;   /* where it is: the port that it came in by, or will come in by */
+    struct wf_fifo_node q;  /* in an egress queue */
+    uint8_t *data;          /* the bytes that are there, caplen of them */
+    uint64_t next_ready_ps; /* when q.next may be sent, so that it need not be asked itself */
     uint32_t frame_len;
     uint16_t caplen;
     uint16_t flags;
+
+    uint64_t hash;         /* of the headers as they are; what the digest sees */
     uint8_t tc, pg, queue; /* and prio: as in a switch's lanes */
     uint8_t prio;          /* whom a PFC frame of the receiver stops: 802.1p priority */
     uint16_t charge;       /* WF_PKT_ACCOUNTED: bytes that the switch's buffer has booked ... */
     uint16_t out;          /* ... for this port of it */
-
-    uint64_t hash;        /* of the headers as they are; what the digest sees */
-    uint8_t *data;        /* the bytes that are there, caplen of them */
-    uint64_t last_bit_ps; /* of the FCS, at that port */
-    uint64_t ready_ps;    /* not sent before */
-    uint32_t flow_hash;   /* of addresses, protocol, ports: ECMP */
-    uint32_t dst_host;    /* whom its IP destination is, + 1; 0: nobody has asked yet */
-    uint32_t dst_sw;      /* switch that this host hangs on */
-    uint32_t link_downs;  /* the link's when it was sent */
-    uint8_t payload;      /* enum wf_payload */
-    bool malformed;       /* lengths contradict each other: fit for bridging only */
-    bool full;            /* its buffer is of the pool of whole frames */
-    struct wf_parsed p;   /* its beginning, which a hop asks for, is of this line */
+    uint64_t last_bit_ps;  /* of the FCS, at that port */
+    uint64_t ready_ps;     /* not sent before */
+    uint32_t flow_hash;    /* of addresses, protocol, ports: ECMP */
+    uint32_t dst_host;     /* whom its IP destination is, + 1; 0: nobody has asked yet */
+    uint32_t dst_sw;       /* switch that this host hangs on */
+    uint32_t link_downs;   /* the link's when it was sent */
+    uint8_t payload;       /* enum wf_payload */
+    bool malformed;        /* lengths contradict each other: fit for bridging only */
+    bool full;             /* its buffer is of the pool of whole frames */
+    struct wf_parsed p;    /* its beginning, which a hop asks for, is of this line */
 
     uint64_t born_ps;
     uint16_t vlan; /* that the last switch which knows VLANs put it into; 0: none */
@@ -103,6 +103,10 @@ struct wf_pkt {
     struct wf_pkt_why why;
 } __attribute__((aligned(64)));
 
+_Static_assert(offsetof(struct wf_pkt, port) == offsetof(struct wf_event_ahead, first) &&
+                   offsetof(struct wf_pkt, data) == offsetof(struct wf_event_ahead, second) &&
+                   offsetof(struct wf_pkt, q) == offsetof(struct wf_next_ahead, next),
+               "what is prefetched ahead of its events");
 _Static_assert(offsetof(struct wf_pkt, hash) == 64 &&
                    offsetof(struct wf_pkt, p) + WF_PARSED_HOP == 128 &&
                    offsetof(struct wf_pkt, enqueued_ps) == 192,

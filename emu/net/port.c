@@ -11,8 +11,55 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev);
 static __attribute__((noinline)) void tap(struct wf_port *port, struct wf_pkt *pkt,
                                           enum wf_tap_dir dir)
 {
-    for (struct wf_tap *t = port->taps; t; t = t->next)
+    for (struct wf_tap *t = port->first_tap; t; t = t->next)
         t->fn(t, port, pkt, dir, WF_DROP_NONE);
+}
+
+void wf_port_tap(struct wf_port *port, struct wf_tap *tap)
+{
+    tap->next = port->first_tap;
+    port->first_tap = tap;
+    port->tapped = true;
+}
+
+void wf_port_untap(struct wf_port *port, const struct wf_tap *tap)
+{
+    struct wf_tap **at = &port->first_tap;
+
+    while (*at != tap) {
+        WF_ASSERT(*at);
+        at = &(*at)->next;
+    }
+    *at = tap->next;
+    port->tapped = port->first_tap;
+}
+
+void wf_port_count(struct wf_port *port)
+{
+    uint64_t *rx = port->prio_ctr[port->rx_prio], *tx = port->prio_ctr[port->tx_prio];
+
+    rx[WF_PRIO_RX_FRAMES] += port->rx_new.frames;
+    rx[WF_PRIO_RX_BYTES] += port->rx_new.bytes;
+    tx[WF_PRIO_TX_FRAMES] += port->tx_new.frames;
+    tx[WF_PRIO_TX_BYTES] += port->tx_new.bytes;
+    port->ctr[WF_PORT_TX_FRAMES] += port->tx_new.frames;
+    port->ctr[WF_PORT_TX_BYTES] += port->tx_new.bytes;
+    port->rx_new = port->tx_new = (struct wf_port_uncounted){0};
+}
+
+void wf_port_settle(struct wf_port *port)
+{
+    wf_port_count(port);
+    port->ll_ops->settle(port);
+}
+
+static inline void count_tx(struct wf_port *port, const struct wf_pkt *pkt)
+{
+    if (wf_uncounted_add(&port->tx_new, pkt->prio == port->tx_prio, pkt->frame_len))
+        return;
+    wf_port_count(port);
+    port->tx_prio = pkt->prio;
+    port->tx_new = (struct wf_port_uncounted){1, pkt->frame_len};
 }
 
 /* On the lcore of the peer, who has the packet from then on. */
@@ -44,7 +91,7 @@ static inline void to_link(struct wf_lcore *lc, struct wf_port *port, struct wf_
     uint64_t t = port->busy_until_ps + port->last_ps;
 
     pkt->port = port->peer;
-    pkt->link_downs = port->downs;
+    pkt->link_downs = port->tx_downs;
     pkt->last_bit_ps = t;
     if (port->cut_through && !(pkt->p.flags & WF_P_MAC_CONTROL)) {
         uint64_t head = headers_in(port, start_ps + port->delay_ps);
@@ -96,10 +143,8 @@ static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
 {
     enum wf_reason why = port->risky ? on_the_way(port, pkt) : WF_DROP_NONE;
 
-    port->ctr[WF_PORT_TX_FRAMES]++;
-    port->ctr[WF_PORT_TX_BYTES] += pkt->frame_len;
     wf_digest_add(&port->digest, now, pkt->hash);
-    if (port->taps)
+    if (port->tapped)
         tap(port, pkt, WF_TAP_TX);
     if (why)
         lose(port, pkt, why);
@@ -109,10 +154,10 @@ static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
 
 static void look_event(struct wf_lcore *lc, struct wf_event *ev);
 
-/* The transmitter looks at t_ps, when the wire is free, if it does not do so earlier anyway;
- * `ahead` is what it is likely to find. */
+/* The transmitter looks at t_ps, when the wire is free, if it does not do so earlier anyway; what
+ * it is likely to find is at `q`. */
 static inline void look_at(struct wf_lcore *lc, struct wf_port *port, uint64_t t_ps,
-                           const struct wf_fifo_node *ahead)
+                           const struct wf_queue *q)
 {
     if (t_ps < port->busy_until_ps)
         t_ps = port->busy_until_ps;
@@ -121,17 +166,27 @@ static inline void look_at(struct wf_lcore *lc, struct wf_port *port, uint64_t t
             return;
         wf_lcore_cancel(lc, &port->kick);
     }
-    port->tx_ahead = ahead;
+    port->q_ahead = q;
+    port->tx_ahead = q->fifo.head ? wf_queue_head(q) : NULL;
     wf_lcore_schedule(lc, &port->kick, t_ps,
                       wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), look_event);
 }
 
 void wf_port_kick(struct wf_port *port, uint64_t t_ps)
 {
-    uint32_t queues = port->occupied & (WF_OCCUPIED_CONTROL - 1);
+    uint32_t queues = port->occupied & (WF_OCCUPIED_CONTROL - 1u);
 
-    look_at(port->node->net->lc, port, t_ps,
-            queues ? port->q[__builtin_ctz(queues)].fifo.head : NULL);
+    look_at(port->tx_node->net->lc, port, t_ps, &port->q[queues ? __builtin_ctz(queues) : 0]);
+}
+
+/* The queue's last packet goes: an empty queue saves nothing up. */
+static inline void empty(struct wf_port *port, struct wf_queue *q, uint32_t bit)
+{
+    port->occupied &= (uint16_t)~bit;
+    if (port->saved & bit) {
+        port->saved &= (uint8_t)~bit;
+        q->deficit = 0;
+    }
 }
 
 /* Send the head of queue qi (as a bit), which may go, and look again when the wire is free or, if
@@ -148,19 +203,16 @@ static inline __attribute__((always_inline)) void send_head(struct wf_lcore *lc,
     q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
     q->ctr[WF_QUEUE_TX_FRAMES]++;
     q->ctr[WF_QUEUE_TX_BYTES] += pkt->frame_len;
-    if (!q->fifo.head) {
-        port->occupied &= ~bit;
-        q->deficit = 0; /* an empty queue saves nothing up */
-    }
-    port->prio_ctr[pkt->prio][WF_PRIO_TX_FRAMES]++;
-    port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += pkt->frame_len;
-    if (port->node->ops->dequeued)
-        port->node->ops->dequeued(port->node, port, pkt);
+    if (!q->fifo.head)
+        empty(port, q, bit);
+    count_tx(port, pkt);
+    if (port->tx_node->ops->dequeued)
+        port->tx_node->ops->dequeued(port->tx_node, port, pkt);
     if (port->tells_ll)
         port->ll_ops->on_tx(port, qi, pkt);
     transmit(lc, port, pkt, now);
     if (port->occupied == bit)
-        look_at(lc, port, next_ready_ps, q->fifo.head);
+        look_at(lc, port, next_ready_ps, q);
     else if (port->occupied)
         wf_port_kick(port, 0);
 }
@@ -170,9 +222,11 @@ static void send_control(struct wf_lcore *lc, struct wf_port *port, uint64_t now
     struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop_head(&port->control), struct wf_pkt, q);
 
     if (!port->control.count)
-        port->occupied &= ~(uint32_t)WF_OCCUPIED_CONTROL;
+        port->occupied &= (uint16_t)~WF_OCCUPIED_CONTROL;
     occupy(port, pkt, now);
     port->ll_ops->on_control(port, pkt);
+    port->ctr[WF_PORT_TX_FRAMES]++;
+    port->ctr[WF_PORT_TX_BYTES] += pkt->frame_len;
     transmit(lc, port, pkt, now);
     if (port->occupied)
         wf_port_kick(port, 0);
@@ -253,9 +307,10 @@ static __attribute__((noinline)) void refuse(struct wf_port *port, struct wf_pkt
 
 static __attribute__((noinline)) void look_for(struct wf_port *port, const struct wf_pkt *pkt)
 {
-    struct wf_lcore *lc = port->node->net->lc;
+    struct wf_lcore *lc = port->tx_node->net->lc;
 
-    look_at(lc, port, pkt->ready_ps > lc->now_ps ? pkt->ready_ps : lc->now_ps, &pkt->q);
+    look_at(lc, port, pkt->ready_ps > lc->now_ps ? pkt->ready_ps : lc->now_ps,
+            &port->q[pkt->queue]);
 }
 
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
@@ -267,12 +322,12 @@ void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
         return;
     }
     pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
-    if (port->taps)
+    if (port->tapped)
         watch(port, pkt);
     if (q->fifo.tail)
         WF_CONTAINER_OF(q->fifo.tail, struct wf_pkt, q)->next_ready_ps = pkt->ready_ps;
     wf_fifo_push(&q->fifo, &pkt->q);
-    port->occupied |= 1u << pkt->queue;
+    port->occupied |= (uint16_t)(1u << pkt->queue);
     q->ctr[WF_QUEUE_ENQ_FRAMES]++;
     q->ctr[WF_QUEUE_BYTES] += pkt->frame_len;
     wf_max_u64(&q->ctr[WF_QUEUE_MAX_BYTES], q->ctr[WF_QUEUE_BYTES]);
@@ -309,7 +364,7 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
     port->ctr[WF_PORT_RX_ROCE_FRAMES] += !!(pkt->p.flags & WF_P_ROCEV2);
     if (pkt->p.flags & WF_P_ROCEV1) /* its counter lies apart */
         port->ctr[WF_PORT_RX_ROCEV1_FRAMES]++;
-    if (port->taps)
+    if (port->first_tap)
         tap(port, pkt, WF_TAP_RX);
     if (pkt->flags & WF_PKT_DAMAGED)
         wf_pkt_drop(port, pkt, WF_DROP_FCS);
@@ -319,41 +374,6 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
         port->node->ops->rx(port->node, port, pkt);
 }
 
-/* A host looks at all of a packet, and at what the one before it was for. */
-static void prefetch_rx(const struct wf_port *port, const struct wf_pkt *pkt)
-{
-    __builtin_prefetch(&pkt->born_ps);
-    for (uint32_t i = 0; i < port->n_rx_ahead; i++)
-        __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
-}
-
-void wf_port_prefetch(const struct wf_event *ev)
-{
-    const struct wf_pkt *pkt = (const struct wf_pkt *)ev;
-    const struct wf_port *port;
-
-    if (ev->fn == arrival) {
-        port = pkt->port;
-        __builtin_prefetch(&pkt->hash);
-        __builtin_prefetch(pkt + 1); /* its headers, as a rule */
-        __builtin_prefetch(&port->digest);
-        __builtin_prefetch(port->ctr);
-        __builtin_prefetch(port->prio_ctr[pkt->prio]);
-        if (port->n_rx_ahead)
-            prefetch_rx(port, pkt);
-    } else if (ev->fn == look_event) {
-        port = WF_CONTAINER_OF(ev, const struct wf_port, kick);
-        __builtin_prefetch(&port->digest);
-        __builtin_prefetch(port->ctr);
-        __builtin_prefetch(&port->q[__builtin_ctz(port->occupied | WF_OCCUPIED_CONTROL)]);
-        if (!port->tx_ahead)
-            return; /* a MAC control frame */
-        pkt = WF_CONTAINER_OF(port->tx_ahead, const struct wf_pkt, q);
-        __builtin_prefetch(pkt);
-        __builtin_prefetch(&pkt->hash);
-    }
-}
-
 uint32_t wf_port_flush(struct wf_port *port, unsigned qi, enum wf_reason why)
 {
     struct wf_queue *q = &port->q[qi];
@@ -361,8 +381,7 @@ uint32_t wf_port_flush(struct wf_port *port, unsigned qi, enum wf_reason why)
     uint32_t dropped = 0;
 
     port->tx_ahead = NULL;
-    port->occupied &= ~(1u << qi);
-    q->deficit = 0;
+    empty(port, q, 1u << qi);
     while ((n = wf_fifo_pop(&q->fifo))) {
         struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
 
@@ -401,6 +420,8 @@ void wf_port_link_known(struct wf_port *port)
 {
     const struct wf_link_cfg *cfg = &port->link->cfg;
 
+    port->tx_node = port->node;
+    port->tx_index = port->index;
     port->ps_per_byte = port->tx.ps_per_byte;
     port->delay_ps = cfg->delay_ps;
     port->last_ps =

@@ -29,13 +29,18 @@ enum { WF_CUT_THROUGH_BYTES = 64 }; /* preamble, and headers up to the BTH of an
 struct wf_node;
 struct wf_port;
 
+/* All that queueing and sending count of it is in its first cache line. */
 struct wf_queue {
     struct wf_fifo fifo;
     uint64_t ctr[WF_QUEUE_CTRS];
-    int32_t deficit;
+    int32_t deficit;       /* its bit in port->saved is set when it may be other than 0 */
     uint32_t quantum : 30, /* what a turn adds to the deficit, when not strict: bytes, or frames */
         by_frames : 1, strict : 1;
-} __attribute__((aligned(32)));
+} __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct wf_queue, ctr) + 8 * WF_QUEUE_TX_BYTES < 64 &&
+                   sizeof(struct wf_queue) == 128,
+               "two lines, one of them for hops");
 
 /* What the link layer says of a class of traffic (Ethernet: a queue; InfiniBand: a VL). */
 struct wf_ll_ops {
@@ -111,40 +116,61 @@ struct wf_tap {
 
 enum { WF_OCCUPIED_CONTROL = 1 << WF_QUEUES };
 
-/* The first three cache lines are what a hop needs besides a queue; of the link and of the peer
- * they hold copies of what never changes but by wf_link_tell() and wf_link_set(). */
-struct wf_port {
-    struct wf_event kick; /* the transmitter's next look at the queues */
-    uint64_t busy_until_ps;
-    uint32_t occupied; /* bit per queue that holds packets, and WF_OCCUPIED_CONTROL */
-    uint32_t entity, seq;
-    uint32_t downs; /* the link's */
-    struct wf_node *node;
-    const struct wf_fifo_node *tx_ahead; /* what the kick may find: only ever prefetched */
+/* Frames that were counted nowhere else yet, of the priority of the last one. */
+struct wf_port_uncounted {
+    uint32_t frames, bytes;
+};
 
-    struct wf_digest digest;
+/*
+ * Three cache lines are what a hop needs besides a queue: an arrival the first, queueing and the
+ * transmitter the others. Of the node, the link and the peer they hold copies of what never changes
+ * but by wf_link_tell() and wf_link_set(). What is sent is counted at its queue; the port's and the
+ * priorities' counters, and those of the priorities that come in, are brought up to that by
+ * wf_port_settle(), or when another priority's turn comes.
+ */
+struct wf_port {
+    struct wf_node *node;
+    struct wf_tap *first_tap; /* wf_port_tap() */
+    uint32_t downs;           /* the link's */
+    uint16_t index;
+    uint8_t rx_prio; /* of rx_new */
+    struct wf_port_uncounted rx_new;
+    const void *rx_ahead; /* what an arrival is likely to touch at the node: two cache lines; only
+                             ever prefetched */
+    uint64_t ctr[WF_PORT_CTRS] __attribute__((aligned(8)));
+
+    struct wf_event kick
+        __attribute__((aligned(64))); /* the transmitter's next look at the queues */
+    const struct wf_pkt *tx_ahead;    /* what it may find: only ever prefetched */
+    uint64_t busy_until_ps;
+    const struct wf_queue *q_ahead; /* likewise */
+    uint32_t entity, seq;
+    uint16_t occupied; /* bit per queue that holds packets, and WF_OCCUPIED_CONTROL */
+    uint8_t held;      /* bit per class that the link layer may be holding back */
+    uint8_t ask_sched; /* bit per queue for which the scheduler has a say even when it is alone */
+    uint8_t saved;     /* bit per queue that may have a deficit */
+    bool up;
+    bool tapped; /* first_tap is not NULL */
+
+    struct wf_digest digest __attribute__((aligned(64)));
     uint64_t ps_per_byte; /* as in tx */
-    uint64_t delay_ps;    /* the link's */
     uint64_t last_ps;     /* from when the wire is free again to the last bit at the peer: delay_ps
                              without the gap between frames, which may make it negative */
     struct wf_port *peer;
-    struct wf_tap *taps;
+    struct wf_node *tx_node; /* as node */
+    struct wf_port_uncounted tx_new;
+    uint32_t tx_downs; /* as downs */
+    uint16_t tx_index; /* as index */
+    uint16_t mtu;      /* the link's */
     uint8_t peer_mac[6];
-    uint16_t mtu; /* the link's */
-    uint16_t index;
-    bool up;
+    uint8_t tx_prio;      /* of tx_new */
     bool cut_through : 1, /* the peer's node */
-        tells_ll : 1;     /* the link layer wants to hear what is sent */
-    bool risky;           /* frames may be lost or damaged on the way: configured, or a fault */
-    bool far;             /* the peer's node is another lcore's */
-    uint8_t held;         /* bit per class that the link layer may be holding back */
-    uint8_t ask_sched; /* bit per queue for which the scheduler has a say even when it is alone */
+        tells_ll : 1,     /* the link layer wants to hear what is sent */
+        risky : 1,        /* frames may be lost or damaged on the way: configured, or a fault */
+        far : 1;          /* the peer's node is another lcore's */
 
-    uint64_t ctr[WF_PORT_CTRS];
-
+    uint64_t delay_ps; /* the link's */
     struct wf_txclock tx;
-    const void *rx_ahead; /* what an arrival may touch at the node: only ever prefetched */
-    uint32_t n_rx_ahead;  /* cache lines of it */
     struct wf_link *link;
     struct wf_mailbox *mailbox; /* far: to the peer's lcore */
     const struct wf_ll_ops *ll_ops;
@@ -162,6 +188,17 @@ struct wf_port {
     uint64_t drops[WF_DROP_COUNT];
 } __attribute__((aligned(64)));
 
+_Static_assert(offsetof(struct wf_port, ctr) + 8 * WF_PORT_RX_ROCE_FRAMES < 64 &&
+                   offsetof(struct wf_port, digest) == offsetof(struct wf_port, kick) + 64 &&
+                   offsetof(struct wf_port, delay_ps) == offsetof(struct wf_port, digest) + 64,
+               "three lines");
+_Static_assert(offsetof(struct wf_port, tx_ahead) - offsetof(struct wf_port, kick) ==
+                       offsetof(struct wf_event_ahead, first) &&
+                   offsetof(struct wf_port, q_ahead) - offsetof(struct wf_port, kick) ==
+                       offsetof(struct wf_event_ahead, second) &&
+                   offsetof(struct wf_port, rx_ahead) == offsetof(struct wf_next_ahead, next),
+               "what is prefetched ahead of its events");
+
 /* Queue a packet (pkt->queue, ready_ps set) and let the transmitter look. */
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt);
 /* Queue a MAC control frame in front of everything. */
@@ -175,8 +212,14 @@ void wf_port_link_changed(struct wf_port *port, bool up);
 void wf_port_link_known(struct wf_port *port);
 /* One more fault, behind those that are there; it lives as long as the port. */
 void wf_port_fault(struct wf_port *port, struct wf_fault *fault);
-/* For struct wf_wheel's prefetch: what an arrival and a transmitter's look will touch. */
-void wf_port_prefetch(const struct wf_event *ev);
+/* Somebody who looks on, before those who do already; and no more. */
+void wf_port_tap(struct wf_port *port, struct wf_tap *tap);
+void wf_port_untap(struct wf_port *port, const struct wf_tap *tap);
+/* Bring the port's and its priorities' counters up to what was sent and received, and the link
+ * layer's up to now, before somebody reads them. */
+void wf_port_settle(struct wf_port *port);
+/* The former alone. */
+void wf_port_count(struct wf_port *port);
 /* Bytes that wait in all its queues. */
 uint64_t wf_port_backlog(const struct wf_port *port);
 
@@ -189,6 +232,26 @@ static inline struct wf_pkt *wf_queue_head(const struct wf_queue *q)
 static inline uint64_t wf_now(const struct wf_port *port)
 {
     return port->node->net->lc->now_ps;
+}
+
+/* One frame more of this priority; not more than WF_FULL_ROOM bytes. */
+static inline bool wf_uncounted_add(struct wf_port_uncounted *u, bool same_prio, uint32_t bytes)
+{
+    if (!same_prio || u->bytes >> 31)
+        return false;
+    u->frames++;
+    u->bytes += bytes;
+    return true;
+}
+
+/* Of what came in: the node finds out the priority. */
+static inline void wf_port_count_rx(struct wf_port *port, unsigned prio, uint32_t bytes)
+{
+    if (wf_uncounted_add(&port->rx_new, prio == port->rx_prio, bytes))
+        return;
+    wf_port_count(port);
+    port->rx_prio = (uint8_t)prio;
+    port->rx_new = (struct wf_port_uncounted){1, bytes};
 }
 
 static inline void wf_max_u64(uint64_t *max, uint64_t v)

@@ -38,6 +38,21 @@ struct wf_event {
     wf_event_fn *fn; /* NULL: not pending */
 };
 
+/* What objects begin with, from their event on, whose events are of kind ARRIVAL and TRANSMIT in a
+ * wheel that prefetches: what that event will touch besides the line behind its own. `first` begins
+ * with a struct wf_next_ahead, `second` with anything. Only ever prefetched: either may be NULL, or
+ * what it was before. */
+struct wf_event_ahead {
+    struct wf_event ev;
+    const void *first;
+    uint64_t own;
+    const void *second;
+};
+struct wf_next_ahead {
+    uint64_t own[4];
+    const void *next; /* what the event is likely to touch behind that */
+};
+
 static inline uint64_t wf_event_key(uint32_t entity, enum wf_event_kind kind, uint32_t seq)
 {
     return (uint64_t)entity << 40 | (uint64_t)kind << 32 | seq;

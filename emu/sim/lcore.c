@@ -35,6 +35,7 @@ static uint64_t run_ready(struct wf_lcore *lc)
 {
     struct wf_wheel *w = &lc->wheel;
     struct wf_entry *e = w->due, *far = w->prefetch ? w->due_end - WF_WHEEL_AHEAD : NULL;
+    struct wf_entry *near = w->prefetch ? w->due_end - WF_WHEEL_NEAR : NULL;
     uint64_t n = 0;
 
     while (e < w->stop) {
@@ -42,7 +43,9 @@ static uint64_t run_ready(struct wf_lcore *lc)
         wf_event_fn *fn;
 
         if (e < far)
-            w->prefetch(e[WF_WHEEL_AHEAD].ev);
+            wf_wheel_prefetch(e[WF_WHEEL_AHEAD].ev);
+        if (e < near)
+            wf_wheel_prefetch_near(e[WF_WHEEL_NEAR].ev);
         ev = e->ev;
         fn = ev->fn;
         w->due = ++e;

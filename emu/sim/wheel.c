@@ -38,6 +38,7 @@ int wf_wheel_reserve(struct wf_wheel *w, size_t n_events)
     w->due = w->due_end = w->stop = w->array;
     w->next_ps = 1 << WF_WHEEL_GRAIN_BITS;
     w->coarse_ps = WF_TIME_NEVER;
+    w->none.key = wf_event_key(0, WF_EV_TIMER, 0); /* nothing stands behind it to prefetch */
     w->reserved = n_events;
     return 0;
 }

@@ -28,7 +28,8 @@ enum {
     WF_WHEEL_LEVELS = 5,
     WF_WHEEL_CHUNK = 7, /* entries in a chunk */
     WF_WHEEL_CHUNK_BYTES = 128,
-    WF_WHEEL_AHEAD = 8, /* entries between an event and the one that is prefetched */
+    WF_WHEEL_AHEAD = 8, /* entries between an event and the one that is prefetched ... */
+    WF_WHEEL_NEAR = 3,  /* ... and what follows from that */
 };
 
 #define WF_KEY_COARSE (1ull << 39)
@@ -60,9 +61,7 @@ struct wf_wheel {
     uint64_t base;                  /* grains from 0 to the finest slot that `due` holds */
     uint64_t next_ps;               /* start of the slot behind it */
     uint64_t elsewhere; /* pending events that are not from `due` on, less `none` there */
-    /* Set by who knows what an event of the wheel will touch; called a few events before it runs.
-     * NULL: nothing. Must change nothing. */
-    void (*prefetch)(const struct wf_event *ev);
+    bool prefetch; /* arrivals and transmissions are in objects that begin with wf_event_ahead */
     struct wf_wheel_chunk *free; /* used before */
 
     struct wf_wheel_chunk *fresh; /* never yet */
@@ -96,6 +95,30 @@ struct wf_event *wf_wheel_pop(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn
 /* Set `stop`, before limit_ps and at most `most` entries ahead of `due`. False: at `due`, but
  * wf_wheel_pop may still find an event. */
 bool wf_wheel_ready(struct wf_wheel *w, uint64_t limit_ps, uint64_t most);
+
+/* What an event will touch, a few events before it runs. Without a branch on what it is: which of
+ * the two is anybody's guess. */
+static inline void wf_wheel_prefetch(const struct wf_event *ev)
+{
+    const struct wf_event_ahead *a = (const struct wf_event_ahead *)ev;
+
+    if (wf_event_kind_of(ev->key) > WF_EV_TRANSMIT)
+        return;
+    __builtin_prefetch((const char *)ev + 64);
+    __builtin_prefetch(a->first);
+    __builtin_prefetch((const char *)a->first + 64);
+    __builtin_prefetch(a->second);
+}
+
+static inline void wf_wheel_prefetch_near(const struct wf_event *ev)
+{
+    const struct wf_next_ahead *n = ((const struct wf_event_ahead *)ev)->first;
+
+    if (wf_event_kind_of(ev->key) > WF_EV_TRANSMIT || !n)
+        return;
+    __builtin_prefetch(n->next);
+    __builtin_prefetch((const char *)n->next + 64);
+}
 
 /* Events that are pending. */
 static inline uint64_t wf_wheel_count(const struct wf_wheel *w)

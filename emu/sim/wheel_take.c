@@ -134,15 +134,18 @@ static inline __attribute__((always_inline)) void prefetch_next(const struct wf_
 }
 
 /* Of the slot itself, as far as its run will not do it ahead. */
-static void prefetch_first(const struct wf_wheel *w)
+static inline __attribute__((always_inline)) void prefetch_first(const struct wf_wheel *w)
 {
-    const struct wf_entry *end = w->due + WF_WHEEL_AHEAD;
+    const struct wf_entry *end = w->due + WF_WHEEL_AHEAD, *near = w->due + WF_WHEEL_NEAR;
 
     if (!w->prefetch)
         return;
     end = end < w->due_end ? end : w->due_end;
+    near = near < end ? near : end;
     for (const struct wf_entry *e = w->due; e < end; e++)
-        w->prefetch(e->ev);
+        wf_wheel_prefetch(e->ev);
+    for (const struct wf_entry *e = w->due; e < near; e++)
+        wf_wheel_prefetch_near(e->ev);
 }
 
 /* Move base to the next slot that is not empty, if it starts before the limit. */

@@ -37,7 +37,6 @@ static inline enum wf_step wf_switch_classify(struct wf_switch *sw, struct wf_vi
     const struct wf_parsed *p = &pkt->p;
     const struct wf_port_class *class = wf_switch_class(sw, v->in);
     struct wf_lane l;
-    uint64_t *ctr;
 
     if (class->trust_dscp && p->flags & WF_P_IP)
         l = class->by_dscp[p->dscp & 63];
@@ -45,9 +44,7 @@ static inline enum wf_step wf_switch_classify(struct wf_switch *sw, struct wf_vi
         l = class->by_pcp[p->flags & WF_P_VLAN ? p->pcp & 7 : 0];
     memcpy(&pkt->tc, &l, sizeof(l));
     __builtin_prefetch(&sw->pg[v->in->index][l.pg]); /* for the buffer's admission */
-    ctr = v->in->prio_ctr[l.prio];
-    ctr[WF_PRIO_RX_FRAMES]++;
-    ctr[WF_PRIO_RX_BYTES] += pkt->frame_len;
+    wf_port_count_rx(v->in, l.prio, pkt->frame_len);
     return WF_NEXT;
 }
 

@@ -394,7 +394,7 @@ static void test_flows_are_independent(void **state)
         flow(&s, 0, 1, 50000);
         s.d.flows[s.d.n_flows - 1].name = "same";
         build(&s);
-        wf_fabric_host(s.f, 0)->ports[0].taps = &tap.tap;
+        wf_port_tap(&wf_fabric_host(s.f, 0)->ports[0], &tap.tap);
         run(&s);
         assert_int_equal(tap.first_opcode, WF_SERVICE_RC | WF_OP_WRITE_FIRST);
         psn[extra] = tap.first_psn;

@@ -103,7 +103,7 @@ static void look(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt, e
 static void run_and_look(struct look *l, uint32_t host)
 {
     *l = (struct look){.tap.fn = look};
-    host_port(host)->taps = &l->tap;
+    wf_port_tap(host_port(host), &l->tap);
     run(WF_TIME_NEVER);
     assert_int_equal(wf_fabric_ctr(s.f, WF_FABRIC_DROPPED), 0);
     assert_int_equal(ctr(0)[WF_FLOW_BYTES], s.d.flows[0].cfg.size_bytes);

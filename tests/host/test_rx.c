@@ -241,7 +241,7 @@ static void test_ping(void **state)
     struct wf_tap tap = {.fn = keep};
     static uint8_t b[FRAME_MAX];
 
-    wf_fabric_host(s.f, 2)->ports[0].taps = &tap;
+    wf_port_tap(&wf_fabric_host(s.f, 2)->ports[0], &tap);
     for (int v4 = 0; v4 < 2; v4++) {
         uint32_t l3 = v4 ? 20 : 40, len = ping(b, v4), sum = 0;
 
@@ -273,7 +273,7 @@ static void test_ping(void **state)
     send(b, 14 + 20 + 1008);
     assert_int_equal(wft_probe(s.f, 0)->n_seen, 2);
     assert_int_equal(drops(2)[WF_DROP_NOT_HANDLED], 1);
-    wf_fabric_host(s.f, 2)->ports[0].taps = NULL;
+    wf_port_untap(&wf_fabric_host(s.f, 2)->ports[0], &tap);
 }
 
 /* A peer that exists only as bytes: its WRITE is placed and acknowledged. */

@@ -293,8 +293,7 @@ void lv_tap(struct lv *l, const char *port, struct lv_tap *tap)
     assert_non_null(p);
     tap->n = 0;
     tap->tap.fn = see;
-    tap->tap.next = p->taps;
-    p->taps = &tap->tap;
+    wf_port_tap(p, &tap->tap);
 }
 
 static void *run(void *arg)

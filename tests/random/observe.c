@@ -469,8 +469,7 @@ static void begin_port(struct observer *ob, struct ob_port *p, struct wf_port *p
     p->last_epoch = calloc(flows, sizeof(*p->last_epoch));
     WF_ASSERT(p->last_serial && p->last_epoch);
     p->tap.fn = on_tap;
-    p->tap.next = port->taps;
-    port->taps = &p->tap;
+    wf_port_tap(port, &p->tap);
 }
 
 void ob_begin(struct observer *ob, struct wf_fabric *f, bool lossless)

@@ -91,7 +91,7 @@ static void probe_ready(struct wf_node *node, struct wf_arena *arena)
     for (unsigned q = 0; q < WF_QUEUES; q++)
         node->ports[0].q[q].quantum = 1100; /* full frames of path MTU 1024 alternate */
     h->tap.fn = probe_tap;
-    node->ports[0].taps = &h->tap;
+    wf_port_tap(&node->ports[0], &h->tap);
 }
 
 static const struct wf_node_ops probe_ops = {
@@ -160,6 +160,9 @@ void wft_run(struct wf_fabric *f, uint64_t t_ps)
         before = wf_fabric_now_ps(f);
         n = wf_fabric_turn(f, t_ps);
     } while (wf_fabric_now_ps(f) < t_ps && (n || wf_fabric_now_ps(f) > before));
+    for (uint32_t i = 0; i < f->n_nodes; i++) /* for who reads counters at their place */
+        for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
+            wf_port_count(&f->nodes[i]->ports[p]);
 }
 
 uint64_t wft_next_ps(const struct wf_fabric *f)

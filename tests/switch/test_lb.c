@@ -116,7 +116,7 @@ static struct wf_fabric *start(void)
     memset(&up, 0, sizeof(up));
     for (uint16_t i = HOSTS; i < leaf->n_ports; i++) {
         up.tap[i - HOSTS].fn = on_uplink;
-        leaf->ports[i].taps = &up.tap[i - HOSTS];
+        wf_port_tap(&leaf->ports[i], &up.tap[i - HOSTS]);
     }
     return f;
 }

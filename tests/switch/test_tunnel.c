@@ -98,7 +98,7 @@ static struct wf_fabric *start(uint64_t models)
 
     memset(&wire, 0, sizeof(wire));
     wire.tap.fn = on_wire;
-    wf_fabric_switch(f, 3)->ports[1].taps = &wire.tap;
+    wf_port_tap(&wf_fabric_switch(f, 3)->ports[1], &wire.tap);
     return f;
 }
 
