@@ -15,6 +15,7 @@ enum {
     BLOCK_IDB = 1,
     BLOCK_PB = 2, /* obsolete packet block */
     BLOCK_SPB = 3,
+    BLOCK_ISB = 5, /* interface statistics */
     BLOCK_EPB = 6,
     BLOCK_CUSTOM = 0x0bad,
     BYTE_ORDER_MAGIC = 0x1a2b3c4d,
@@ -22,10 +23,13 @@ enum {
     OPT_COMMENT = 1,
     OPT_IF_NAME = 2,
     OPT_IF_DESCRIPTION = 3,
+    OPT_IF_SPEED = 8,
     OPT_IF_TSRESOL = 9,
     OPT_IF_FCSLEN = 13,
     OPT_IF_TSOFFSET = 14,
     OPT_EPB_FLAGS = 2,
+    OPT_ISB_IFDROP = 5,
+    OPT_ISB_OSDROP = 7,
     /* about 35 million years: no sum with a recorded time overflows */
     OFFSET_S_MAX_LOG2 = 50,
 };
@@ -115,6 +119,10 @@ static int interface_option(const struct wf_cap_reader *r, const struct block *b
     case OPT_IF_DESCRIPTION:
         copy_text(iface->description, sizeof(iface->description), o);
         return 0;
+    case OPT_IF_SPEED:
+        rc = need_len(r, b, o, 8, "if_speed", err);
+        iface->speed_bps = rc < 0 ? 0 : wf_cap_u64(r, o->p);
+        return rc;
     case OPT_IF_TSRESOL:
         rc = need_len(r, b, o, 1, "if_tsresol", err);
         return rc < 0 ? rc : set_resolution(r, b, iface, o->p[0], err);
@@ -167,6 +175,38 @@ static int interface_block(struct wf_cap_reader *r, struct block *b, struct wf_e
     iface->ticks_per_s = 1000000;
     b->p += 8;
     return interface_options(r, b, iface, err);
+}
+
+/* How many frames an interface, or its system, has lost. Blocks count from the capture's start: the
+ * last one holds. What is said of an interface that is none is nothing. */
+static int statistics_block(struct wf_cap_reader *r, struct block *b, struct wf_err *err)
+{
+    struct wf_cap_iface *iface;
+    uint64_t drops = 0;
+    bool told = false;
+    struct option o;
+    int rc;
+
+    if (b->end - b->p < 12)
+        return wf_cap_bad(r, b->offset, err, "statistics block of %td bytes", b->end - b->p);
+    if (wf_cap_u32(r, b->p) >= r->n_ifaces)
+        return 0;
+    iface = &r->ifaces[wf_cap_u32(r, b->p)];
+    b->p += 12;
+    while ((rc = next_option(r, b, &o, err)) == 1) {
+        if (o.code != OPT_ISB_IFDROP && o.code != OPT_ISB_OSDROP)
+            continue;
+        rc = need_len(r, b, &o, 8, o.code == OPT_ISB_IFDROP ? "isb_ifdrop" : "isb_osdrop", err);
+        if (rc < 0)
+            return rc;
+        drops += wf_cap_u64(r, o.p);
+        told = true;
+    }
+    if (told) {
+        iface->drops_told = true;
+        iface->drops = drops;
+    }
+    return rc;
 }
 
 /* ---- packets ---- */
@@ -385,6 +425,11 @@ int wf_cap_pcapng_next(struct wf_cap_reader *r, struct wf_cap_rec *rec, struct w
             return enhanced_packet(r, &b, rec, err);
         case BLOCK_SPB:
             return simple_packet(r, &b, rec, err);
+        case BLOCK_ISB:
+            rc = statistics_block(r, &b, err);
+            if (rc < 0)
+                return rc;
+            break;
         case BLOCK_CUSTOM:
             if (custom_block(r, &b, rec))
                 return 1;

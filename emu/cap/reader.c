@@ -248,6 +248,11 @@ enum wf_cap_format wf_cap_reader_format(const struct wf_cap_reader *r)
     return r->format;
 }
 
+const struct wf_cap_iface *wf_cap_reader_iface(const struct wf_cap_reader *r, uint32_t i)
+{
+    return i < r->n_ifaces ? &r->ifaces[i] : NULL;
+}
+
 uint64_t wf_cap_reader_packets(const struct wf_cap_reader *r)
 {
     return r->packets;

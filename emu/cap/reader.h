@@ -10,8 +10,8 @@
  *
  * The file is a stranger's: every length is checked against its bounds before use, memory is
  * bounded, and an error names the packet and the byte where it is. Packets before it are good.
- * Left out: compressed files, the pre-standard variants of pcap, name resolution and statistics
- * blocks (skipped).
+ * Left out: compressed files, the pre-standard variants of pcap, name resolution (skipped), of
+ * interface statistics all but what was lost.
  */
 #ifndef WEFT_CAP_READER_H
 #define WEFT_CAP_READER_H
@@ -37,6 +37,9 @@ struct wf_cap_iface {
     uint16_t link_type;              /* LINKTYPE_* */
     uint8_t fcs_bytes;               /* of each frame's end; 0 when absent or not said */
     uint32_t snap_bytes;             /* 0: no limit said */
+    uint64_t speed_bps;              /* 0: not said */
+    bool drops_told;                 /* a statistics block has come: */
+    uint64_t drops;                  /* frames that the capture has lost, so far as it says */
     /* ticks a second, and what is added */
     uint64_t ticks_per_s;
     int64_t offset_s;
@@ -73,6 +76,8 @@ enum wf_cap_format wf_cap_reader_format(const struct wf_cap_reader *r);
 /* 1: *rec is the next packet; 0: end of the file; -errno: *err has file, packet and byte. After an
  * error the answer stays the same. */
 int wf_cap_next(struct wf_cap_reader *r, struct wf_cap_rec *rec, struct wf_err *err);
+/* Interface i of the section that is being read, as known so far; NULL: there is none. */
+const struct wf_cap_iface *wf_cap_reader_iface(const struct wf_cap_reader *r, uint32_t i);
 /* How many packets wf_cap_next has given. */
 uint64_t wf_cap_reader_packets(const struct wf_cap_reader *r);
 void wf_cap_close(struct wf_cap_reader *r);
