@@ -22,6 +22,7 @@ enum wf_exit {
     WF_EXIT_INTERRUPTED = 130,
 };
 
+int wf_cmd_analyze(int argc, char **argv);
 int wf_cmd_clear(int argc, char **argv);
 int wf_cmd_diff(int argc, char **argv);
 int wf_cmd_exec(int argc, char **argv);

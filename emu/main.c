@@ -27,6 +27,8 @@ static const struct command commands[] = {
      wf_cmd_check},
     {"replay", "CAPTURE SCENARIO", "send a capture through a fabric, say what became of it",
      wf_cmd_replay},
+    {"analyze", "CAPTURE...", "say what captures of RoCE traffic show: losses, causes, stalls",
+     wf_cmd_analyze},
     {"diff", "A B", "say what differs between two results", wf_cmd_diff},
     {"plot", "DIR|CSV...", "draw sweeps and traces", wf_cmd_plot},
     {"sweep", "SCENARIO", "run a scenario over settings and seeds, into tables", wf_cmd_sweep},

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where senders go back, and why; what was missing, and who lost it. For emu/analyze only. */
+#ifndef WEFT_ANALYZE_RUN_H
+#define WEFT_ANALYZE_RUN_H
+
+#include "analyze/analyze.h"
+
+/* The sender goes back to this packet. */
+void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p);
+/* A packet while it repeats, d numbers from what is expected: maybe the run ends with it. Returns
+ * how far the packet is from what is expected now. */
+int32_t wf_an_run_step(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p,
+                       int32_t d);
+void wf_an_run_count(struct wf_an_stream *s, const struct wf_an_pkt *p);
+/* complete: everything was repeated. */
+void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete);
+
+/* A hole of a service that repeats nothing. */
+void wf_an_unheld(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_hole *h);
+/* Nothing more will show whose hole this is. */
+void wf_an_give_up(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_hole *h);
+/* Holes before `until`, which has arrived, are the capture's. */
+void wf_an_settle(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
+                  const struct wf_an_pkt *p);
+/* A packet that is sent again must be the same (its payload, if both were captured alike). */
+void wf_an_same_payload(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_sent *e,
+                        const struct wf_an_pkt *p);
+/* A lost packet that a NAK has named, which was never seen to be sent again. */
+void wf_an_nak_unmet(struct wf_analyze *a, struct wf_an_stream *s);
+
+#endif
