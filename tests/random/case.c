@@ -27,7 +27,10 @@ struct outcome {
     uint64_t digest, end_ps, events, hops, lossless_drops;
     struct ob_stats stats;
     uint64_t tight_pg[WF_PGS];
-    struct wf_desc_switch *pinned; /* the switches, with the sizes that their pools have */
+    /* the switches, with the sizes that their pools have, and ports that differ from them */
+    struct wf_desc_switch *pinned;
+    struct wf_desc_link *links;
+    struct wf_switch_port_cfg *ports;
 };
 
 static bool bad(struct outcome *o, const char *kind, const char *what)
@@ -64,6 +67,23 @@ static bool promised_lossless(const struct wf_scenario *s)
     return true;
 }
 
+static void copy_ports(struct outcome *o)
+{
+    const struct wf_desc *d = &o->scen.desc;
+
+    o->links = calloc(d->n_links + 1, sizeof(*o->links));
+    o->ports = calloc(2 * d->n_links + 1, sizeof(*o->ports));
+    memcpy(o->links, d->links, d->n_links * sizeof(*o->links));
+    for (uint32_t i = 0; i < 2 * d->n_links; i++) {
+        const struct wf_switch_port_cfg **at = &o->links[i / 2].port_cfg[i % 2];
+
+        if (!*at)
+            continue;
+        o->ports[i] = **at;
+        *at = &o->ports[i];
+    }
+}
+
 /* Headroom is carved out of the buffer, and pools that share the rest would grow by what is tried
  * with less of it: so each keeps the size that it has. */
 static void pin_pools(struct outcome *o, struct wf_fabric *f)
@@ -72,6 +92,7 @@ static void pin_pools(struct outcome *o, struct wf_fabric *f)
 
     o->pinned = calloc(d->n_switches + 1, sizeof(*o->pinned));
     memcpy(o->pinned, d->switches, d->n_switches * sizeof(*o->pinned));
+    copy_ports(o);
     for (uint32_t i = 0; i < d->n_switches; i++) {
         const struct wf_switch *sw = (const struct wf_switch *)wf_fabric_switch(f, i);
         struct wf_pool_sizes sizes;
@@ -208,10 +229,15 @@ static bool with_headroom(struct outcome *o, bool short_by_one)
     uint64_t digest, lossless = 0;
 
     tight.switches = o->pinned;
-    for (uint32_t i = 0; i < d->n_switches; i++)
-        for (unsigned g = 0; g < WF_PGS; g++)
-            o->pinned[i].cfg.port.pg[g].headroom_bytes =
-                o->tight_pg[g] - (short_by_one && o->tight_pg[g]);
+    tight.links = o->links;
+    for (unsigned g = 0; g < WF_PGS; g++) {
+        uint64_t bytes = o->tight_pg[g] - (short_by_one && o->tight_pg[g]);
+
+        for (uint32_t i = 0; i < d->n_switches; i++)
+            o->pinned[i].cfg.port.pg[g].headroom_bytes = bytes;
+        for (uint32_t i = 0; i < 2 * d->n_links; i++)
+            o->ports[i].pg[g].headroom_bytes = bytes;
+    }
     f = build(o, &tight);
     if (f && !run_loop(o, f, &digest, &lossless)) {
         /* what is lost each time in the same way comes through only after many timeouts */
@@ -295,6 +321,8 @@ static bool run_case(const char *name, const char *text, size_t len, uint32_t ma
     ok = !o->kind;
     wf_scenario_free(&o->scen);
     free(o->pinned);
+    free(o->links);
+    free(o->ports);
     free(o);
     return ok;
 }

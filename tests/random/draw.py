@@ -576,6 +576,46 @@ def draw_trim(w, case):
         "ip_length": d.pick(["updated", "kept"])}
 
 
+def vlan_of_host(w, vids, l2):
+    """Where all has to get through they are all in one VLAN."""
+    d = w.d
+    vid = vids[0] if w.lossless or d.below(4) else d.pick(vids)
+    if d.one_in(2):
+        return {"mode": "access", "pvid": vid}
+    vlan = {"mode": "trunk", "pvid": vid}
+    allowed = d.pick([[], vids, [f"{min(vids)}-{max(vids)}"]])
+    if allowed:
+        vlan["allowed"] = allowed
+    if not l2 and d.one_in(2):
+        vlan["svi"] = d.pick(vids)
+    return vlan
+
+
+def draw_vlans(w, case):
+    """Of switches that the drawing names. Between switches that bridge, both ends have one native
+    VLAN, or else some frames change theirs."""
+    d = w.d
+    if w.links[0][1] is None or not d.one_in(4):
+        return
+    vids = [d.between(1, 4094) for _ in range(3)]
+    l2 = case["switches"]["*"].get("forwarding") == "l2"
+    ports = {}
+    for i, (a, b) in enumerate(w.links):
+        if a in w.hosts:
+            ports[port_name(w, b, i)] = {"vlan": vlan_of_host(w, vids, l2)}
+            continue
+        native = d.pick([0, 1] + vids)
+        for end in (a, b):
+            vlan = {"mode": "trunk", "pvid": native}
+            if not w.lossless and d.one_in(6):
+                vlan = {"mode": d.pick(["trunk", "access"]), "pvid": d.pick([1] + vids)}
+            if d.one_in(2):
+                vlan["allowed"] = vids + [1]
+            if l2 or not w.lossless and d.one_in(8):
+                ports[port_name(w, end, i)] = {"vlan": vlan}
+    case["ports"] = ports
+
+
 def l3_max(path_mtu):
     """Longest packet of such a path MTU: IPv6, UDP, BTH, RETH, immediate, ICRC."""
     return path_mtu + 40 + 8 + 12 + 16 + 4 + 4
@@ -603,6 +643,7 @@ def draw(seed):
     draw_storms(w, case)
     draw_watchdog(w, case)
     draw_trim(w, case)
+    draw_vlans(w, case)
     return {k: v for k, v in case.items() if v or v == 0}
 
 

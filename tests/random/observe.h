@@ -30,11 +30,18 @@ struct ob_frame {
     uint8_t pg, queue, ecn; /* by our own classification; ECN field when it came in */
     uint8_t tc, dscp;
     uint32_t len;
-    uint64_t takes;  /* of the buffer, in cells */
-    uint16_t out;    /* port of the switch */
-    uint32_t flow;   /* destination's queue pair less the first */
-    uint64_t serial; /* of its flow, in the order in which the host sent */
-    uint64_t epoch;  /* of the topology, when the host sent it */
+    /* VLANs: as it came in, without what the switch makes of it */
+    uint32_t came_len;
+    uint8_t came_tc;
+    bool routed;
+    int tci;                     /* of its tag; -1: none */
+    uint16_t vlan;               /* 0: its port knows none */
+    enum wf_reason vlan_refuses; /* what is to become of it */
+    uint64_t takes;              /* of the buffer, in cells */
+    uint16_t out;                /* port of the switch */
+    uint32_t flow;               /* destination's queue pair less the first */
+    uint64_t serial;             /* of its flow, in the order in which the host sent */
+    uint64_t epoch;              /* of the topology, when the host sent it */
     uint64_t at_ps, last_ps;
 };
 
@@ -161,17 +168,28 @@ void ob_pause_check(struct ob_port *p);
 void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t head_ps);
 void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
 /* What trimming makes of a frame. */
-void ob_switch_cut(struct ob_port *p, struct ob_frame *fr);
+void ob_switch_cut(const struct ob_port *p, struct ob_frame *fr);
 void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt *pkt);
 /* Priorities of the peer that the groups of this port want stopped. */
 uint8_t ob_switch_wants(struct ob_port *p);
+
+/* observe_vlan.c */
+uint32_t ob_l3_off(const struct wf_pkt *pkt);
+int ob_pcp(const struct wf_pkt *pkt);
+void ob_vlan_received(struct ob_port *p, const struct wf_pkt *pkt, struct ob_frame *fr);
+void ob_vlan_admitted(struct ob_port *p, const struct ob_frame *fr);
+void ob_vlan_dropped(const struct ob_port *p, const struct ob_frame *fr, enum wf_reason why);
+void ob_vlan_sent(struct ob_port *p, const struct ob_frame *fr, const struct wf_pkt *pkt);
+/* Whether that port carries its VLAN, and how long it is for the buffer on its way there. */
+bool ob_vlan_takes(const struct ob_port *out, const struct ob_frame *fr);
+uint32_t ob_vlan_len(const struct ob_port *out, const struct ob_frame *fr);
 
 /* observe_buffer.c */
 void ob_buffer_begin(struct ob_port *p);
 void ob_buffer_rate(struct ob_port *p);
 struct ob_buffer *ob_buffer_of(const struct ob_port *p);
 void ob_switch_settle(struct observer *ob);
-void ob_buffer_refused(struct ob_port *p, struct ob_frame *fr, enum wf_reason why);
+void ob_buffer_refused(struct ob_port *p, const struct ob_frame *fr, enum wf_reason why);
 void ob_buffer_left(struct ob_frame *fr);
 void ob_egress_came(struct ob_port *p, struct ob_frame *fr);
 void ob_egress_left(struct ob_port *p, struct ob_frame *fr);

@@ -258,16 +258,27 @@ static bool trims(const struct ob_port *p, const struct ob_frame *fr)
     return !p->cfg->pg[fr->pg].lossless && p->cfg->queue[fr->queue].discard == WF_DISCARD_TRIM;
 }
 
-/* It was trimmed and admitted then: whole it would have been refused. */
-static void trimmed(struct ob_port *p, struct ob_frame *fr)
+/* Why a frame that goes to that port is to be refused. */
+static enum wf_reason refusal(const struct ob_port *p, const struct ob_port *out,
+                              const struct ob_frame *fr)
 {
-    const struct ob_port *out = ob_port_of(p->ob, &p->port->node->ports[fr->pkt->out]);
+    enum wf_reason why = judge(p, fr).why;
 
-    if (!trims(p, fr) ||
-        (!judge(p, fr).why && !no_place(out, p, fr, false) && !no_place(out, p, fr, true)))
+    if (why || p->cfg->pg[fr->pg].lossless)
+        return why;
+    if (no_place(out, p, fr, false))
+        return WF_DROP_EGRESS_FULL;
+    return no_place(out, p, fr, true) ? WF_DROP_EGRESS_POOL : WF_DROP_NONE;
+}
+
+/* It was trimmed and admitted then: whole it would have been refused. */
+static void trimmed(struct ob_port *p, const struct ob_port *out, struct ob_frame *fr)
+{
+    if (!trims(p, fr) || !refusal(p, out, fr))
         ob_fail(p->ob, "trimmed", "%s trims a frame of queue %u that has %s", p->port->name,
                 fr->queue, trims(p, fr) ? "room" : "to be dropped");
     ob_switch_cut(p, fr);
+    p->ob->stats.trims++;
 }
 
 /* Nobody refused the frame that came last. */
@@ -275,14 +286,20 @@ void ob_switch_settle(struct observer *ob)
 {
     struct ob_frame *fr = ob->pending;
     struct ob_port *p = fr->in;
+    const struct ob_port *out = ob_port_of(ob, &p->port->node->ports[fr->pkt->out]);
     struct ob_group *g = &p->group[fr->pg];
     struct ob_buffer *b = ob_buffer_of(p);
     unsigned pool = p->cfg->pg[fr->pg].pool;
     struct parts x;
 
     ob->pending = NULL;
+    ob_vlan_admitted(p, fr);
+    fr->len = ob_vlan_len(out, fr);
     if (fr->pkt->flags & WF_PKT_TRIM_HERE)
-        trimmed(p, fr);
+        trimmed(p, out, fr);
+    if (fr->pkt->frame_len != fr->len)
+        ob_fail(ob, "frame_len", "%s makes %u bytes of a frame, expected %u", p->port->name,
+                fr->pkt->frame_len, fr->len);
     x = judge(p, fr);
     if (x.why)
         ob_fail(ob, x.why == WF_DROP_NO_HEADROOM ? "over_headroom" : "over_limit",
@@ -371,17 +388,6 @@ void ob_egress_left(struct ob_port *p, struct ob_frame *fr)
     ob_buffer_of(p)->egress[out->cfg->queue[fr->queue].pool] -= shared;
 }
 
-/* Whether a frame of this length has no place in its queue at some port of the switch. */
-static bool some_queue_is_full(const struct ob_port *p, const struct ob_frame *fr, bool pool)
-{
-    const struct wf_node *n = p->port->node;
-    bool full = false;
-
-    for (uint16_t i = 0; i < n->n_ports; i++)
-        full = full || no_place(ob_port_of(p->ob, &n->ports[i]), p, fr, pool);
-    return full;
-}
-
 /* --- drops -------------------------------------------------------------------------------------
  */
 
@@ -391,33 +397,41 @@ static bool of_ingress(enum wf_reason why)
            why == WF_DROP_NO_HEADROOM || why == WF_DROP_HEADROOM_POOL;
 }
 
-/* Refused at the door. What may be trimmed has been, and was refused once more. */
-void ob_buffer_refused(struct ob_port *p, struct ob_frame *fr, enum wf_reason why)
+/* Whether that is the reason if it was to go to that port. What may be trimmed has been, and was
+ * refused once more. */
+static bool explains(const struct ob_port *p, const struct ob_port *out, const struct ob_frame *fr,
+                     enum wf_reason why, enum wf_reason *expected)
+{
+    struct ob_frame x = *fr;
+
+    if (!ob_vlan_takes(out, fr))
+        return false;
+    x.len = ob_vlan_len(out, fr);
+    if (trims(p, &x) && refusal(p, out, &x))
+        ob_switch_cut(p, &x);
+    *expected = refusal(p, out, &x);
+    return *expected == why && fr->pkt->frame_len == x.len;
+}
+
+/* Refused at the door: which port it was to leave by is not to be seen. */
+void ob_buffer_refused(struct ob_port *p, const struct ob_frame *fr, enum wf_reason why)
 {
     struct observer *ob = p->ob;
     struct ob_group *g = &p->group[fr->pg];
-    bool lossless = p->cfg->pg[fr->pg].lossless;
-    bool egress = why == WF_DROP_EGRESS_FULL || why == WF_DROP_EGRESS_POOL;
-    struct parts x;
+    const struct wf_node *n = p->port->node;
+    bool lossless = p->cfg->pg[fr->pg].lossless, explained = false;
+    enum wf_reason expected = WF_DROP_NONE;
 
-    if (!of_ingress(why) && !egress)
+    if (!of_ingress(why) && why != WF_DROP_EGRESS_FULL && why != WF_DROP_EGRESS_POOL)
         return;
-    if (trims(p, fr)) {
-        if (!judge(p, fr).why && !some_queue_is_full(p, fr, false) &&
-            !some_queue_is_full(p, fr, true))
-            ob_fail(ob, "early_drop", "%s.pg%u trims a frame that has room", p->port->name, fr->pg);
-        ob_switch_cut(p, fr);
-    }
-    x = judge(p, fr);
-    if (x.why != (egress ? WF_DROP_NONE : why))
+    for (uint16_t i = 0; i < n->n_ports && !explained; i++)
+        explained = explains(p, ob_port_of(ob, &n->ports[i]), fr, why, &expected);
+    if (!explained)
         ob_fail(ob, "early_drop",
                 "%s.pg%u refuses %u bytes on top of %" PRIu64 " (%" PRIu64 " shared, %" PRIu64
                 " of %" PRIu64 " headroom): %s, expected: %s",
-                p->port->name, fr->pg, fr->len, g->bytes, g->shared, g->head, g->cap,
-                wf_reason_name(why), wf_reason_name(x.why));
-    if (egress && (lossless || !some_queue_is_full(p, fr, why == WF_DROP_EGRESS_POOL)))
-        ob_fail(ob, "early_drop", "%s.pg%u: %s, but no queue of it is full", p->port->name, fr->pg,
-                wf_reason_name(why));
+                p->port->name, fr->pg, fr->pkt->frame_len, g->bytes, g->shared, g->head, g->cap,
+                wf_reason_name(why), wf_reason_name(expected));
     if (!lossless)
         return;
     ob->stats.lossless_drops++;

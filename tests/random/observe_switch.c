@@ -13,9 +13,9 @@
 
 static uint8_t traffic_class_byte(const struct wf_pkt *pkt)
 {
-    const uint8_t *b = wf_pkt_bytes(pkt);
+    const uint8_t *b = wf_pkt_bytes(pkt) + ob_l3_off(pkt);
 
-    return b[12] == 0x08 ? b[15] : (uint8_t)(b[14] << 4 | b[15] >> 4);
+    return b[-2] == 0x08 ? b[1] : (uint8_t)(b[0] << 4 | b[1] >> 4);
 }
 
 void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t head_ps)
@@ -23,15 +23,17 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
     struct ob_frame *fr = ob_frame_find(p->ob, pkt);
     uint8_t tos = traffic_class_byte(pkt), tc;
 
-    tc = p->cfg->trust == WF_TRUST_DSCP ? p->cfg->dscp_to_tc[tos >> 2] : p->cfg->pcp_to_tc[0];
+    tc = p->cfg->trust == WF_TRUST_DSCP ? p->cfg->dscp_to_tc[tos >> 2]
+                                        : p->cfg->pcp_to_tc[ob_pcp(pkt)];
     fr->in = p;
     fr->admitted = fr->cut_here = false;
     fr->pg = p->cfg->tc_to_pg[tc];
     fr->queue = p->cfg->tc_to_queue[tc];
     fr->ecn = tos & 3;
-    fr->tc = tc;
+    fr->tc = fr->came_tc = tc;
     fr->dscp = tos >> 2;
-    fr->len = pkt->frame_len;
+    fr->len = fr->came_len = pkt->frame_len;
+    ob_vlan_received(p, pkt, fr);
     fr->at_ps = p->ob->now_ps;
     fr->last_ps = pkt->last_bit_ps;
     p->ob->pending = fr;
@@ -40,7 +42,7 @@ void ob_switch_received(struct ob_port *p, const struct wf_pkt *pkt, uint64_t he
 
 /* Not more than its first bytes, another DSCP, and the queue of that or one for all; the group is
  * that by which it came in. */
-void ob_switch_cut(struct ob_port *p, struct ob_frame *fr)
+void ob_switch_cut(const struct ob_port *p, struct ob_frame *fr)
 {
     const struct wf_trim_cfg *c = &p->sw->trim;
     uint8_t tc;
@@ -52,10 +54,6 @@ void ob_switch_cut(struct ob_port *p, struct ob_frame *fr)
     fr->queue = c->queue_mode == WF_TRIM_QUEUE_STATIC ? (uint8_t)c->queue : p->cfg->tc_to_queue[tc];
     fr->tc = c->dscp_mode == WF_TRIM_DSCP_FROM_TC ? (uint8_t)c->tc : tc;
     fr->cut = fr->cut_here = true;
-    p->ob->stats.trims++;
-    if (fr->pkt->frame_len != fr->len)
-        ob_fail(p->ob, "trimmed", "%s makes %u bytes of a frame, expected %u", p->port->name,
-                fr->pkt->frame_len, fr->len);
 }
 
 /* Refused at the door, or thrown out of a queue. */
@@ -68,6 +66,7 @@ void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason wh
         ob_buffer_left(fr);
         return;
     }
+    ob_vlan_dropped(p, fr, why);
     if (why == WF_DROP_WRED && (p->cfg->pg[fr->pg].lossless || !p->ob->wred))
         ob_fail(p->ob, "early_drop", "%s.pg%u drops early, though no WRED may", p->port->name,
                 fr->pg);
@@ -156,6 +155,7 @@ void ob_switch_sent(struct ob_port *p, struct ob_frame *fr, const struct wf_pkt 
     if (p->port->index != fr->out)
         ob_fail(p->ob, "booked", "%s sends what was booked for port %u", p->port->name, fr->out);
     remarked(p, fr, pkt);
+    ob_vlan_sent(p, fr, pkt);
     ob_buffer_left(fr);
     departure(p, fr);
     marks(p, fr, pkt);
