@@ -31,10 +31,17 @@ static uint64_t wire_len(uint32_t hdr, uint32_t payload)
     return (frame < WF_FRAME_MIN ? WF_FRAME_MIN : frame) + WF_WIRE_OVERHEAD;
 }
 
-static void measure(const struct wf_desc *d, const struct wf_desc_flow *w, struct frames *out)
+/* Of all packets: without extended headers. */
+static uint32_t hdr_len(const struct wf_desc *d, const struct wf_desc_flow *w)
 {
     bool v4 = d->hosts[w->from].cfg.ip.family == 4 && d->hosts[w->to].cfg.ip.family == 4;
-    uint32_t hdr = ETH_LEN + (v4 ? 20 : 40) + 8 + WF_BTH_LEN, mtu = w->cfg.path_mtu;
+
+    return ETH_LEN + (v4 ? 20 : 40) + 8 + WF_BTH_LEN;
+}
+
+static void measure(const struct wf_desc *d, const struct wf_desc_flow *w, struct frames *out)
+{
+    uint32_t hdr = hdr_len(d, w), mtu = w->cfg.path_mtu;
     uint64_t size = w->cfg.size_bytes, n = size ? (size + mtu - 1) / mtu : 1;
     uint32_t tail = (uint32_t)(size - (n - 1) * mtu);
     uint64_t message;
@@ -113,12 +120,13 @@ static void reverse(struct wf_port **path, unsigned n)
     }
 }
 
-uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow)
+/* Of these frames and of the ACK for the last one; 0 when there is no way. */
+static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct frames *x,
+                               uint64_t pace_bps)
 {
     const struct wf_desc_flow *w = &f->desc->flows[flow];
     struct wf_port *path[HOPS_MAX];
     struct hop h[HOPS_MAX];
-    struct frames x;
     uint32_t hash;
     uint64_t t;
     int n;
@@ -128,14 +136,35 @@ uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow)
     n = wf_fabric_path(f, w->from, w->to, hash, path, HOPS_MAX);
     if (n < 1 || n > HOPS_MAX)
         return 0;
-    measure(f->desc, w, &x);
-    t = way_out(h, hops(path, (unsigned)n, h), &x, w->cfg.rate_bps);
+    t = way_out(h, hops(path, (unsigned)n, h), x, pace_bps);
     reverse(path, (unsigned)n);
-    return walk(h, hops(path, (unsigned)n, h), 0, (unsigned)n, x.ack, t);
+    return walk(h, hops(path, (unsigned)n, h), 0, (unsigned)n, x->ack, t);
+}
+
+uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow)
+{
+    const struct wf_desc_flow *w = &f->desc->flows[flow];
+    struct frames x;
+
+    measure(f->desc, w, &x);
+    return there_and_back(f, flow, &x, w->cfg.rate_bps);
+}
+
+static uint64_t base_rtt(struct wf_fabric *f, uint32_t flow)
+{
+    const struct wf_desc_flow *w = &f->desc->flows[flow];
+    uint32_t hdr = hdr_len(f->desc, w);
+    uint64_t full = wire_len(hdr, w->cfg.path_mtu);
+    struct frames x = {full, full, wire_len(hdr + AETH, 0), full};
+
+    return there_and_back(f, flow, &x, 0);
 }
 
 void wf_fabric_ideals(struct wf_fabric *f)
 {
-    for (uint32_t i = 0; i < f->desc->n_flows; i++)
+    for (uint32_t i = 0; i < f->desc->n_flows; i++) {
         wf_host_flow_ctr(f->flows[i])[WF_FLOW_IDEAL_PS] = wf_fabric_ideal_ps(f, i);
+        if (f->desc->flows[i].cfg.control)
+            wf_host_flow_rtt(f->flows[i], base_rtt(f, i));
+    }
 }

@@ -19,7 +19,8 @@
 
 /* Of the i-th flow of the description; 0 when there is no way. Links as they are now. */
 uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow);
-/* Into the counters (ideal_ps) of all flows. */
+/* Into the counters (ideal_ps) of all flows; flows under congestion control learn what a full
+ * packet and its ACK take. */
 void wf_fabric_ideals(struct wf_fabric *f);
 
 #endif

@@ -9,6 +9,7 @@
 enum {
     FULL_FRAMES_MIN = 64,
     HDR_PACKETS_MIN = 8192,
+    CNPS = 4, /* on the way to a flow under congestion control */
     HDR_PACKETS_PER_PORT = 24,
     PORTS_OF_THEIR_OWN = 8192,
     HOPS_MAX = 6, /* links of a path */
@@ -128,6 +129,8 @@ unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
         n +=
             2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
     }
+    for (uint32_t i = 0; i < d->n_flows; i++)
+        n += d->flows[i].cfg.control ? CNPS : 0;
     n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n) +
          storm_packets(d);
     return n < 1u << 26 ? (unsigned)n : 1u << 26;

@@ -48,7 +48,7 @@ static void set_timer(struct wf_nic_cc *x)
         return;
     if (wf_event_pending(&x->timer))
         wf_lcore_cancel(lcore_of(x), &x->timer);
-    if (t != WF_CC_NEVER)
+    if (t != WF_CC_NEVER && !wf_flow_over(x->nq->flow))
         wf_lcore_schedule(lcore_of(x), &x->timer, t > soonest ? t : soonest,
                           wf_event_key(node->entity, WF_EV_TIMER, node->seq++), timer_event);
 }

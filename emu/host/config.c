@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/config.h"
 
+#include "host/profile.h"
+
 #include "base/units.h"
 
 #define ATTACH(field) offsetof(struct wf_attach_cfg, field)
@@ -50,7 +52,27 @@ static const struct wf_keyset place_keys = {
     .size = sizeof(struct wf_place_cfg),
 };
 
+static const char *const profile_names[] = {"generic", "connectx5", "connectx6", "connectx7",
+                                            "e810",    "thor2",     NULL};
+static const char *const tri_names[] = {"auto", "off", "on", NULL};
+
 static const struct wf_key nic_rows[] = {
+    {"profile", WF_KEY_ENUM, NIC(profile), "generic", .names = profile_names,
+     .doc = "What it behaves like where the keys below say auto; see the table of NIC profiles."},
+    {"cnp", WF_KEY_ENUM, NIC(cnp), "auto", .names = tri_names,
+     .doc = "Whether it sends CNPs for data with CE; auto: to senders whose control wants them."},
+    {"cnp_pacing", WF_KEY_ENUM, NIC(cnp_pacing), "auto", .names = wf_cnp_pacing_names,
+     .doc = "What may have one CNP in an interval: the port, a pair of addresses, the sender's "
+            "address, a queue pair."},
+    {"cnp_interval", WF_KEY_TIME, NIC(cnp_interval_ps), "auto", 0, WF_PS_PER_S, .may_auto = true,
+     .doc = "Least time between two CNPs of one of these (min_time_between_cnps)."},
+    {"cnp_delay", WF_KEY_TIME, NIC(cnp_delay_ps), "auto", 0, WF_PS_PER_S, .may_auto = true,
+     .doc = "From the last bit of the data to the CNP in the port's queue."},
+    {"cnp_on_nak", WF_KEY_ENUM, NIC(cnp_on_nak), "auto", .names = tri_names,
+     .doc = "Whether a PSN sequence NAK comes with a CNP, within the same pacing."},
+    {"cnp_dscp", WF_KEY_UINT, NIC(cnp_dscp), "48", 0, 63,
+     .doc = "DSCP of CNPs; their priority follows by dscp_to_priority.",
+     .source = "captured on a ConnectX-4 Lx; mlxconfig: CNP_DSCP 48, CNP_802P_PRIO 6"},
     {"cc", WF_KEY_STRING, NIC(cc), "",
      .doc = "Congestion control of the flows that it sends, unless they name one: an entry of "
             "`cc:`, a law's name, the path of a shared object, or none. Without one an attachment "

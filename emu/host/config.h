@@ -34,11 +34,35 @@ struct wf_place_cfg {
 
 struct wf_cc_use;
 
+enum wf_nic_profile_id {
+    WF_NIC_GENERIC,
+    WF_NIC_CONNECTX5,
+    WF_NIC_CONNECTX6,
+    WF_NIC_CONNECTX7,
+    WF_NIC_E810,
+    WF_NIC_THOR2,
+    WF_NIC_PROFILES
+};
+enum wf_cnp_pacing {
+    WF_CNP_AS_PROFILE,
+    WF_CNP_PER_PORT,
+    WF_CNP_PER_IP_PAIR,
+    WF_CNP_PER_DEST_IP, /* the same while a NIC has one address of a family */
+    WF_CNP_PER_QP,
+};
+enum wf_tri { WF_TRI_AUTO, WF_TRI_OFF, WF_TRI_ON };
+
 /* The NIC of a model host; or one between an attached host and the fabric, when it has a control.
  */
 struct wf_nic_cfg {
+    int profile;    /* enum wf_nic_profile_id */
     const char *cc; /* congestion control of its flows, unless they name one; NULL: none */
     const struct wf_cc_use *control; /* of an attached host: that it means; NULL: none */
+    int cnp;        /* enum wf_tri: auto is whenever the sender's control wants them */
+    int cnp_pacing; /* enum wf_cnp_pacing */
+    uint64_t cnp_interval_ps, cnp_delay_ps; /* WF_KEY_AUTO: the profile's */
+    int cnp_on_nak;                         /* enum wf_tri */
+    uint32_t cnp_dscp;
 };
 
 struct wf_host_cfg {

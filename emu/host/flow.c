@@ -51,6 +51,11 @@ void wf_flow_completed(void *arg, const struct wf_wc *wc)
         f->completion_ps = nq->host->node.net->lc->now_ps - f->cfg.start_ps;
 }
 
+bool wf_flow_over(const struct wf_flow *f)
+{
+    return f->completed + f->failed >= f->cfg.count;
+}
+
 void wf_flow_settle(struct wf_flow *f)
 {
     const struct wf_requester *r = &f->tx->qp.req;
@@ -70,6 +75,7 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_NAK_RX] = r->naks;
     c[WF_FLOW_TIMEOUTS] = r->timeouts;
     c[WF_FLOW_CNP_RX] = f->tx->cnps;
+    c[WF_FLOW_CNP_TX] = f->rx->np ? f->rx->np->sent : 0;
     c[WF_FLOW_BYTES] = s->bytes;
     c[WF_FLOW_NAK_TX] = s->naks;
     c[WF_FLOW_DUP_RX] = s->duplicates;
@@ -188,6 +194,9 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
         wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
     if (f->cfg.control)
         wf_nic_cc_add(f->tx, f->cfg.control, arena);
+    if (to->cfg.nic.cnp == WF_TRI_ON || (to->cfg.nic.cnp == WF_TRI_AUTO && f->cfg.control &&
+                                         f->cfg.control->law->flags & WF_CC_CNP))
+        wf_np_add(f->rx, arena);
     f->rkey = number + 1;
     f->raddr = 0x100000000ull * (number + 1);
     f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};
@@ -233,6 +242,11 @@ bool wf_host_flow_ids(const struct wf_flow *f, uint32_t *hash, uint32_t *dqpn, u
     *dqpn = f->tx->qp.cfg.dqpn;
     *first_psn = f->tx->qp.cfg.sq_psn;
     return wf_host_flow_hash(f, hash);
+}
+
+void wf_host_flow_rtt(struct wf_flow *f, uint64_t base_rtt_ps)
+{
+    f->base_rtt_ps = base_rtt_ps;
 }
 
 uint64_t *wf_host_flow_ctr(struct wf_flow *f)

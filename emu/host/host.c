@@ -85,6 +85,8 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
     case WF_QP_DISCARDED:
         if (p->payload_len)
             wf_max_u64(&nq->delay_max_ps, pkt->last_bit_ps - pkt->born_ps);
+        if (nq->np)
+            wf_np_saw(nq, pkt);
         if (nq->cc && wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
             wf_nic_cc_answered(nq, pkt);
         /* a request that asks for no answer changes nothing of what is to be sent */

@@ -8,6 +8,7 @@
 
 #include "base/prng.h"
 #include "host/cc.h"
+#include "host/cnp.h"
 #include "host/form.h"
 #include "host/host.h"
 #include "xport/qp.h"
@@ -45,6 +46,7 @@ struct wf_nic_qp {
     struct wf_event timer;
     struct wf_txclock pace; /* rate 0: unpaced */
     struct wf_nic_cc *cc;   /* congestion control of what it sends; NULL: none */
+    struct wf_nic_np *np;   /* it notifies its peer of congestion; NULL: it does not */
     struct wf_roce frame;   /* addresses and what else stays the same */
     struct wf_form form;    /* of the last frame */
     struct wf_mr mr;
@@ -57,6 +59,7 @@ struct wf_host {
     uint32_t n_qps, qps_mask; /* open addressing by QP number, at most half full */
     struct wf_host_cfg cfg;
     struct wf_fifo ready[WF_PRIOS];
+    struct wf_np_domain *np_domains;
     struct wf_flow *flows, *last_flow; /* those that it sends */
 };
 
@@ -71,6 +74,8 @@ void wf_nic_qp_wake(struct wf_nic_qp *nq);
 void wf_nic_pump(struct wf_host *h, unsigned prio);
 
 /* flow.c */
+/* All its messages have an end, so that nobody needs its timers. */
+bool wf_flow_over(const struct wf_flow *flow);
 void wf_flow_settle(struct wf_flow *flow);
 void wf_flow_completed(void *arg, const struct wf_wc *wc);
 

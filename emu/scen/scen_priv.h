@@ -85,6 +85,10 @@ struct wf_scen_cc {
 void wf_scen_ccs(struct wf_scenario *s);
 /* Those of NICs at attachments. */
 void wf_scen_nic_ccs(struct wf_scenario *s);
+/* reference_cc.c */
+void wf_scen_reference_sets(FILE *out, const struct wf_cc_law *law);
+void wf_scen_reference_nics(FILE *out);
+void wf_scen_nics_text(const struct wf_scenario *s, FILE *out);
 /* That of a name; NULL: none, or there is none such, and it is said at the field's origin. */
 const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, const void *field,
                                    const struct wf_yaml_node *at);
