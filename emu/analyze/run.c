@@ -28,11 +28,16 @@ static bool asks_again(const struct wf_analyze *a, const struct wf_an_stream *s,
            wf_an_hole_with((struct wf_an_hole *)(uintptr_t)y->resp.holes, y->resp.n_holes, p->psn);
 }
 
-/* Whether so long a wait can be the timer's: an answer would have come long before. */
+/* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would have
+ * come long before. */
 static bool waited(const struct wf_an_stream *s, int64_t quiet_ps)
 {
-    int64_t least = s->ack_delay.n ? 4 * s->ack_delay.max_ps : 1000000000;
+    int64_t least = 200000000; /* 200 us */
 
+    if (s->ack_delay.n && 4 * s->ack_delay.max_ps > least)
+        least = 4 * s->ack_delay.max_ps;
+    if (s->nak_gap.n && 4 * s->nak_gap.max_ps > least)
+        least = 4 * s->nak_gap.max_ps;
     return quiet_ps >= least && wf_an_timeout_n(quiet_ps) >= 0;
 }
 
