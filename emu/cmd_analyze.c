@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/align.h"
 #include "analyze/input.h"
 #include "analyze/report.h"
 #include "base/key.h"
@@ -32,7 +33,8 @@ struct job {
     struct wf_an_input in;
     char command[4096];
     struct wf_err err;
-    const char **names; /* paths of --point, cut out of the command line */
+    char *words[WF_AN_SOURCES]; /* of --point */
+    unsigned n_words;
 };
 
 static void usage(FILE *to)
@@ -56,9 +58,19 @@ static void usage(FILE *to)
         to);
 }
 
-enum { OPT_STALL = 256, OPT_NIC, OPT_STREAMS, OPT_FINDINGS, OPT_ALL, OPT_JSON, OPT_HELP };
+enum {
+    OPT_POINT = 256,
+    OPT_STALL,
+    OPT_NIC,
+    OPT_STREAMS,
+    OPT_FINDINGS,
+    OPT_ALL,
+    OPT_JSON,
+    OPT_HELP
+};
 
 static const struct option long_options[] = {
+    {"point", required_argument, NULL, OPT_POINT},
     {"stall", required_argument, NULL, OPT_STALL},
     {"nic", required_argument, NULL, OPT_NIC},
     {"max-streams", required_argument, NULL, OPT_STREAMS},
@@ -115,6 +127,11 @@ static int take_option(struct options *o, int opt, const char *value, struct wf_
     int rc = 0;
 
     switch (opt) {
+    case OPT_POINT:
+        if (o->n_points == WF_AN_SOURCES)
+            return wf_err_set(err, E2BIG, "more than %d capture points", WF_AN_SOURCES);
+        o->points[o->n_points++] = value;
+        return 0;
     case OPT_STALL:
         return take_stall(o, value, err);
     case OPT_NIC:
@@ -157,6 +174,41 @@ static int take_options(struct options *o, int argc, char **argv, struct wf_err 
     if (!o->n_paths && !o->n_points)
         return wf_err_set(err, EINVAL, "expected captures, see weft analyze --help");
     return 0;
+}
+
+/* NAME=FILE[,FILE...]; the text is cut into its words, which live as long as the job. */
+static int add_point(struct job *j, const char *text)
+{
+    char *words = strdup(text), *eq = words ? strchr(words, '=') : NULL, *save = NULL;
+    const char *paths[64];
+    size_t n = 0;
+
+    j->words[j->n_words++] = words;
+    if (!eq || eq == words || !eq[1])
+        return wf_err_set(&j->err, EINVAL, "--point '%s': expected NAME=FILE[,FILE...]", text);
+    *eq = '\0';
+    for (char *w = strtok_r(eq + 1, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+        if (n == sizeof(paths) / sizeof(paths[0]))
+            return wf_err_set(&j->err, E2BIG, "--point %s: more than %zu files", words, n);
+        paths[n++] = w;
+    }
+    return wf_an_input_add(&j->in, words, paths, n, &j->err);
+}
+
+static int add_files(struct job *j)
+{
+    int rc = 0;
+
+    if (j->o.n_points && j->o.n_paths)
+        return wf_err_set(&j->err, EINVAL, "'%s' is of no --point: name one for each file",
+                          j->o.paths[0]);
+    for (unsigned i = 0; i < j->o.n_points && !rc; i++)
+        rc = add_point(j, j->o.points[i]);
+    if (!rc && j->o.n_paths)
+        rc = wf_an_input_add(&j->in, NULL, j->o.paths, j->o.n_paths, &j->err);
+    if (!rc && j->in.n_sources > 1)
+        rc = wf_an_align(&j->in, &j->err);
+    return rc;
 }
 
 static int read_all(struct job *j)
@@ -210,7 +262,7 @@ static enum wf_exit work(struct job *j, int argc, char **argv)
     }
     rc = wf_an_input_init(&j->in, &j->err);
     if (rc == 0)
-        rc = wf_an_input_add(&j->in, NULL, j->o.paths, j->o.n_paths, &j->err);
+        rc = add_files(j);
     if (rc == 0)
         rc = read_all(j);
     if (rc < 0)
@@ -235,7 +287,8 @@ int wf_cmd_analyze(int argc, char **argv)
     code = work(j, argc, argv);
     wf_an_input_free(&j->in);
     wf_an_free(&j->a);
-    free(j->names);
+    for (unsigned i = 0; i < j->n_words; i++)
+        free(j->words[i]);
     free(j);
     return (int)code;
 }

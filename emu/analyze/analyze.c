@@ -74,6 +74,8 @@ struct wf_an_finding wf_an_new(const struct wf_an_stream *s, enum wf_an_what wha
                               .packets = 1,
                               .recovery_ps = -1,
                               .stream = s->serial,
+                              .seen_ps = WF_AN_NO_TIME,
+                              .again_ps = WF_AN_NO_TIME,
                               .point = s->primary};
 
     return f;

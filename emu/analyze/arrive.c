@@ -99,6 +99,7 @@ void wf_an_nak_unmet(struct wf_analyze *a, struct wf_an_stream *s)
         f.where = WF_AN_BEFORE;
     } else if (e) {
         f.refs[0] = e->ref;
+        f.seen_ps = e->t_ps;
         f.where = WF_AN_AFTER;
         f.what = e->flags & WF_AN_BAD_ICRC && !not_ready ? WF_AN_DAMAGED : f.what;
     }

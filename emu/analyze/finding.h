@@ -45,7 +45,9 @@ enum wf_an_cause {
 /* Where, from the capture point that judges. */
 enum wf_an_where { WF_AN_SOMEWHERE, WF_AN_BEFORE, WF_AN_AFTER, WF_AN_BETWEEN };
 
-enum { WF_AN_REFS = 4, WF_AN_NOTE = 192 };
+enum { WF_AN_REFS = 4, WF_AN_NOTE = 192, WF_AN_HOP = 144 };
+
+#define WF_AN_NO_TIME INT64_MIN
 
 struct wf_an_finding {
     uint8_t what, verdict, cause, where;
@@ -54,13 +56,14 @@ struct wf_an_finding {
     uint32_t stream; /* the stream's serial number, for reports, and its place in the table */
     uint32_t index;
     uint32_t psn, packets;
-    int64_t t_ps;        /* when it showed */
-    int64_t recovery_ps; /* until it was sent again, or the sender went on; -1: never seen */
-    uint32_t resent;     /* packets sent again for it */
+    int64_t t_ps;              /* when it showed */
+    int64_t recovery_ps;       /* until it was sent again, or the sender went on; -1: never seen */
+    int64_t seen_ps, again_ps; /* the lost packet at this point, the one sent again; or no time */
+    uint32_t resent;           /* packets sent again for it */
     struct wf_an_ref
         refs[WF_AN_REFS]; /* lost or late one (or the one behind the hole), NAK, again */
     uint16_t point;
-    char hop[96]; /* "leaf0:p1 and spine0:p0"; with BETWEEN, or where a capture says so */
+    char hop[WF_AN_HOP]; /* "leaf0:p1 and spine0:p0"; with BETWEEN, or where a capture says so */
     char note[WF_AN_NOTE];
 };
 

@@ -12,6 +12,8 @@
 
 enum { WF_AN_FILES = 65535, WF_AN_SOURCES = 64 };
 
+#define WF_AN_DRIFT_SPAN_PS 1000000000000 /* less than 1 s says nothing about a clock's rate */
+
 struct wf_an_file {
     const char *path;
     struct wf_cap_time first;
@@ -28,6 +30,8 @@ struct wf_an_source {
     bool have, ended;
     int64_t t_ps, offset_ps; /* of *rec on the common clock; added to this source's clock */
     double drift;            /* and added for each picosecond since the start */
+    uint64_t matched;        /* packets that tell so; 0: the clock was not aligned */
+    bool one_way;            /* and they went one way only */
     uint16_t point_of[256];  /* by interface, 1 + point; 0: not known yet */
 };
 

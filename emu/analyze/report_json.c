@@ -250,7 +250,8 @@ static json_t *finding_json(const struct wf_an_report *r, const struct wf_an_fin
 
 static json_t *capture_json(const struct wf_an_report *r, const struct wf_an_sum *s)
 {
-    json_t *o = json_object(), *files = json_array(), *points = json_array();
+    json_t *o = json_object(), *files = json_array(), *points = json_array(),
+           *clocks = json_array();
     char text[1200];
 
     for (unsigned i = 0; i < r->in->n_files; i++)
@@ -258,6 +259,16 @@ static json_t *capture_json(const struct wf_an_report *r, const struct wf_an_sum
                                                wf_json_u64(r->in->files[i].packets)));
     for (unsigned i = 0; i < r->a->n_points; i++)
         json_array_append_new(points, point_json(&r->a->points[i]));
+    for (unsigned i = 0; i < r->in->n_sources; i++) {
+        const struct wf_an_source *c = &r->in->sources[i];
+
+        if (c->matched)
+            json_array_append_new(
+                clocks, json_pack("{ss sI sf so sb}", "point", c->name, "ahead_ps",
+                                  (json_int_t)-c->offset_ps, "drift_ppm", -c->drift * 1e6,
+                                  "packets", wf_json_u64(c->matched), "one_way", c->one_way));
+    }
+    json_object_set_new(o, "clocks", clocks);
     json_object_set_new(o, "files", files);
     json_object_set_new(o, "points", points);
     put(o, "frames", s->frames);

@@ -91,6 +91,22 @@ static void print_point(const struct wf_an_point *p, FILE *out)
     fputc('\n', out);
 }
 
+static void print_clocks(const struct wf_an_input *in, FILE *out)
+{
+    char t[32];
+
+    for (unsigned i = 0; i < in->n_sources; i++) {
+        const struct wf_an_source *s = &in->sources[i];
+
+        if (s->matched)
+            fprintf(out,
+                    "clock      %s is %s %s %s, runs %+.3f ppm, by %" PRIu64 " packets of both%s\n",
+                    s->name, span(s->offset_ps < 0 ? -s->offset_ps : s->offset_ps, t, sizeof(t)),
+                    s->offset_ps < 0 ? "ahead of" : "behind", in->sources[0].name, -s->drift * 1e6,
+                    s->matched, s->one_way ? ", all one way: the delay counts as none" : "");
+    }
+}
+
 static void print_capture(const struct wf_an_report *r, const struct wf_an_sum *s, FILE *out)
 {
     const struct wf_analyze *a = r->a;
@@ -108,6 +124,7 @@ static void print_capture(const struct wf_an_report *r, const struct wf_an_sum *
         }
         print_point(&a->points[i], out);
     }
+    print_clocks(r->in, out);
     if (r->interrupted)
         fprintf(out, "           INTERRUPTED: what was seen until then\n");
     if (r->in->failed)

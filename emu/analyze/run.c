@@ -28,8 +28,8 @@ static bool asks_again(const struct wf_analyze *a, const struct wf_an_stream *s,
            wf_an_hole_with((struct wf_an_hole *)(uintptr_t)y->resp.holes, y->resp.n_holes, p->psn);
 }
 
-/* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would have
- * come long before. */
+/* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would
+ * have come long before. */
 static bool waited(const struct wf_an_stream *s, int64_t quiet_ps)
 {
     int64_t least = 200000000; /* 200 us */
@@ -110,11 +110,14 @@ void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct 
     run->quiet_ps = p->t_ps - quiet_since(r, p->psn);
     run->cause = (uint8_t)cause_of(a, s, p);
     e = wf_an_ring_get(r, wf_an_psn(r->max - 1));
-    if (e)
+    if (e) {
         run->last = e->ref;
+        run->last_ps = e->t_ps;
+    }
     e = wf_an_ring_get(r, run->cause == WF_AN_BY_NAK ? run->nak.psn : p->psn);
     if (e) {
         run->first_time = e->ref;
+        run->first_ps = e->t_ps;
         run->first_bad = e->flags & WF_AN_BAD_ICRC;
     }
     run->late_only = h && (run->cause == WF_AN_BY_UNSEEN || run->cause == WF_AN_BY_DUPLICATE);
@@ -187,6 +190,7 @@ static void place(struct wf_an_stream *s, struct wf_an_finding *f, const struct 
     } else if (s->req.run.first_time.number) {
         f->where = WF_AN_AFTER;
         f->refs[0] = s->req.run.first_time;
+        f->seen_ps = s->req.run.first_ps;
         if (s->req.run.first_bad) {
             f->what = WF_AN_DAMAGED;
             snprintf(f->note, sizeof(f->note), "its ICRC is wrong in this capture");
@@ -208,6 +212,7 @@ static void unheard(const struct wf_an_stream *s, const struct wf_an_run *run,
     f->psn = wf_an_psn(run->resume - 1);
     e = wf_an_ring_get(&s->req, f->psn);
     f->refs[0] = run->last;
+    f->seen_ps = run->last_ps;
     f->exact = e != NULL;
     snprintf(f->note, sizeof(f->note),
              "no answer to PSN %u to %u: the last was lost, or the answer "
@@ -225,6 +230,7 @@ static void loss(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_run 
     f.cause = run->cause;
     f.resent = run->packets;
     f.recovery_ps = run->t_ps - f.t_ps;
+    f.again_ps = run->t_ps;
     f.refs[1] = run->nak.ref;
     f.refs[2] = run->ref;
     f.exact = run->nak.t_ps || h || (r->acked_known && r->acked == psn);
@@ -368,6 +374,7 @@ static void covered(struct wf_analyze *a, struct wf_an_stream *s, const struct w
         f.exact = true;
         f.where = WF_AN_BEFORE;
         f.cause = run->cause;
+        f.again_ps = run->t_ps;
         f.refs[0] = h.behind;
         f.refs[2] = run->ref;
         f.recovery_ps = run->t_ps - h.t_ps;

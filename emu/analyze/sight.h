@@ -10,6 +10,7 @@
 
 /* Whether the packet was seen where its stream is judged; else it is noted. */
 bool wf_an_judges(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p);
+void wf_an_sights_free(struct wf_an_table *t, struct wf_an_stream *s);
 /* Complete a finding by what other points saw. */
 void wf_an_locate(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_finding *f);
 

@@ -25,8 +25,6 @@ enum {
     WF_AN_SIGHTS = 16, /* further capture points that see one stream */
 };
 
-#define WF_AN_NO_TIME INT64_MIN
-
 static inline int32_t wf_an_diff(uint32_t a, uint32_t b)
 {
     return (int32_t)((a - b) << 8) >> 8;
@@ -82,6 +80,7 @@ struct wf_an_run {
     struct wf_an_ref ref;        /* its first packet */
     struct wf_an_ref first_time; /* that one when it was sent before */
     struct wf_an_ref last;       /* the furthest packet before it */
+    int64_t first_ps, last_ps;   /* the times of both */
     struct wf_an_nak nak;        /* what it follows */
 };
 
@@ -160,10 +159,11 @@ enum wf_an_paired { WF_AN_UNPAIRED, WF_AN_BY_CM, WF_AN_BY_PSN, WF_AN_BY_PORT, WF
 /* The stream at another capture point. */
 struct wf_an_sight {
     uint16_t point;
+    bool started;
+    uint32_t next; /* number, of a service that nobody answers */
     uint64_t packets;
-    int64_t lag_sum_ps;
+    int64_t lag_sum_ps; /* behind the point that judges */
     uint64_t lags;
-    uint32_t mask;
     struct wf_an_glimpse *ring;
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/sight.h"
 #include "base/digest.h"
 
 int wf_an_table_init(struct wf_an_table *t, uint32_t max_streams, uint64_t ring_bytes)
@@ -30,9 +31,7 @@ static void empty(struct wf_an_table *t, struct wf_an_stream *s)
     if (s->req.ring)
         t->ring_left += (s->req.ring_mask + 1ull) * sizeof(*s->req.ring);
     free(s->req.ring);
-    for (unsigned i = 0; i < s->n_sights; i++)
-        free(s->sights[i].ring);
-    free(s->sights);
+    wf_an_sights_free(t, s);
     free(s->bins);
 }
 

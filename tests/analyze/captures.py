@@ -90,6 +90,18 @@ def pcap(frames, snap=262144, link=1):
     return out
 
 
+def read_pcap(path):
+    """The frames of a file that write() has made."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, out = 24, []
+    while at < len(data):
+        sec, ns, cap, wire = struct.unpack_from("<IIII", data, at)
+        out.append(Frame(sec * 10**9 + ns, data[at + 16:at + 16 + cap], wire))
+        at += 16 + cap
+    return out
+
+
 def write(path, frames, snap=262144, link=1):
     with open(path, "wb") as f:
         f.write(pcap(frames, snap, link))
