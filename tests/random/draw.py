@@ -616,6 +616,17 @@ def draw_vlans(w, case):
     case["ports"] = ports
 
 
+def draw_age(w, case):
+    """Who was silent is flooded for: to all ports, which lossless groups would not survive."""
+    d = w.d
+    if w.lossless or not d.one_in(6):
+        return
+    sw = case["switches"]["*"]
+    sw["mac_age"] = time_of(d.pick([1, d.log(1, w.span_ps), d.log(w.span_ps // 100, 2 * w.span_ps)]))
+    if d.one_in(8) or any(g.get("lossless") == "true" for g in sw.get("pg", {}).values()):
+        sw["flood_lossless"] = "drop"
+
+
 def l3_max(path_mtu):
     """Longest packet of such a path MTU: IPv6, UDP, BTH, RETH, immediate, ICRC."""
     return path_mtu + 40 + 8 + 12 + 16 + 4 + 4
@@ -644,6 +655,7 @@ def draw(seed):
     draw_watchdog(w, case)
     draw_trim(w, case)
     draw_vlans(w, case)
+    draw_age(w, case)
     return {k: v for k, v in case.items() if v or v == 0}
 
 

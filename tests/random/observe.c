@@ -247,6 +247,11 @@ static void on_tx(struct ob_port *p, const struct wf_pkt *pkt)
         ob_pause_sent(p, pkt);
         return;
     }
+    if (ob->floods) {
+        if (p->host)
+            ob_flow_sent(p, pkt, &(struct ob_frame){.pkt = pkt});
+        return;
+    }
     if (p->host) {
         fr = fr ? fr : frame_new(ob, pkt);
         ob_flow_sent(p, pkt, fr);
@@ -271,6 +276,9 @@ static void on_rx(struct ob_port *p, const struct wf_pkt *pkt)
         return;
     if (pkt->p.flags & WF_P_MAC_CONTROL) {
         ob_pause_received(p, pkt);
+    } else if (p->ob->floods) {
+        if (p->host && !memcmp(wf_pkt_bytes(pkt), p->port->node->mac, 6))
+            ob_flow_received(p, pkt);
     } else if (!fr) {
         ob_fail(p->ob, "from_nowhere", "%s gets a frame that no host sent", p->port->name);
     } else if (p->sw) {
@@ -300,7 +308,8 @@ static void on_drop(struct ob_port *p, const struct wf_pkt *pkt, enum wf_reason 
         ob_switch_dropped(p, fr, why);
     } else if (p->host && !fr && why == WF_DROP_LINK_DOWN) {
         ob_flow_unsent(ob, pkt);
-    } else if (p->host && why != WF_DROP_LINK_DOWN && why != WF_DROP_FCS) {
+    } else if (p->host && why != WF_DROP_LINK_DOWN && why != WF_DROP_FCS &&
+               !(ob->floods && why == WF_DROP_NOT_FOR_US)) {
         ob_fail(ob, "host_drop", "%s refuses a model's frame: %s", p->port->name,
                 wf_reason_name(why));
     }
@@ -402,7 +411,7 @@ static void check_all(struct observer *ob)
     for (uint32_t i = 0; i < ob->f->n_nodes; i++)
         for (uint16_t k = 0; k < ob->f->nodes[i]->n_ports; k++) {
             counters(&ob->nodes[i][k]);
-            if (ob->nodes[i][k].sw)
+            if (ob->nodes[i][k].sw && !ob->floods)
                 ob_buffer_check(&ob->nodes[i][k]);
         }
 }
@@ -418,7 +427,7 @@ bool ob_instant(struct observer *ob, uint64_t now_ps, uint64_t next_ps)
     for (uint32_t i = 0; i < ob->f->n_nodes && !ob->kind; i++)
         for (uint16_t k = 0; k < ob->f->nodes[i]->n_ports; k++) {
             work_conserved(&ob->nodes[i][k], next_ps);
-            if (ob->nodes[i][k].sw)
+            if (ob->nodes[i][k].sw && !ob->floods)
                 ob_pause_check(&ob->nodes[i][k]);
         }
     if (!ob->kind && ob->stats.instants % CHECK_EVERY == 0)
@@ -463,6 +472,7 @@ static void begin_port(struct observer *ob, struct ob_port *p, struct wf_port *p
         p->host = &ob->f->desc->hosts[n - switches].cfg;
     for (unsigned q = 0; q < WF_QUEUES && p->cfg; q++)
         ob->wred |= p->cfg->queue[q].ecn.drop;
+    ob->floods |= p->sw && p->sw->mac_age_ps != WF_KEY_AUTO;
     ob->overtakes |= p->sw && p->sw->lb.mode != WF_LB_ECMP;
     p->pfc = p->cfg ? &p->cfg->pfc : &p->host->pfc;
     p->last_serial = calloc(flows, sizeof(*p->last_serial));

@@ -136,6 +136,7 @@ struct observer {
     bool lossless;             /* no lossless packet may be dropped */
     bool wred;                 /* some queue may drop early */
     bool overtakes;            /* packets of a flow may take several ways at once */
+    bool floods;               /* frames multiply: then buffers and order are nobody's to reckon */
     struct ob_stats stats;
     const char *kind; /* what broke; NULL: nothing yet */
     char what[512];
