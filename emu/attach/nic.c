@@ -1,39 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An RNIC at an attachment. See nic.h. */
-#include "attach/nic.h"
+#include "attach/nic_priv.h"
 
 #include <string.h>
 
-#include "attach/ingress.h"
 #include "base/assert.h"
+#include "wire/bth.h"
 #include "wire/cm.h"
 #include "wire/edit.h"
 #include "wire/eth.h"
-#include "wire/roce.h"
 
-enum { SERVICES = 0xe0, CNP_TTL = 64, CNP_DSCP = 48 };
-enum { CNP_APART_PS = 4 * WF_PS_PER_US };
+enum { SERVICES = 0xe0 };
 
 /* ---- what a packet is ---- */
 
-/* IPv4 as ::ffff:a.b.c.d. */
-static void address_of(const struct wf_pkt *pkt, bool dst, uint8_t ip[16])
-{
-    const uint8_t *b = wf_pkt_bytes(pkt);
-    const struct wf_parsed *p = &pkt->p;
-
-    if (p->flags & WF_P_IP4) {
-        memset(ip, 0, 10);
-        memset(ip + 10, 0xff, 2);
-        wf_st32(ip + 12, dst ? wf_parsed_dst4(b, p) : wf_parsed_src4(b, p));
-    } else {
-        memcpy(ip, dst ? wf_parsed_dst6(b, p) : wf_parsed_src6(b, p), 16);
-    }
-}
-
 static void peer_of(const struct wf_pkt *pkt, enum wf_pair_dir dir, uint8_t peer[16])
 {
-    address_of(pkt, dir == WF_PAIR_OUT, peer);
+    wf_edge_nic_address(pkt, dir == WF_PAIR_OUT, peer);
 }
 
 static bool is_roce(const struct wf_pkt *pkt)
@@ -87,11 +70,6 @@ static struct wf_half *pair(struct wf_edge_nic *nic, enum wf_pair_dir dir, const
 
 /* ---- flows ---- */
 
-static uint64_t now_of(const struct wf_edge_nic *nic)
-{
-    return nic->edge->node.net->lc->now_ps;
-}
-
 static void flow_event(struct wf_lcore *lc, struct wf_event *ev);
 
 /* When the head may leave, or the law is to be called. */
@@ -111,7 +89,7 @@ static void set_timer(struct wf_edge_flow *f)
 
 static void call(struct wf_edge_flow *f, void (*hook)(struct wf_cc *))
 {
-    f->cc.now_ps = now_of(f->nic);
+    f->cc.now_ps = wf_edge_nic_now(f->nic);
     if (hook)
         hook(&f->cc);
 }
@@ -119,7 +97,7 @@ static void call(struct wf_edge_flow *f, void (*hook)(struct wf_cc *))
 /* The law's rate from now on; what is left of the gap to the next packet changes with it. */
 static void take_rate(struct wf_edge_flow *f)
 {
-    uint64_t rate = f->cc.out.rate_bps, was = f->pace.rate_bps, now = now_of(f->nic);
+    uint64_t rate = f->cc.out.rate_bps, was = f->pace.rate_bps, now = wf_edge_nic_now(f->nic);
     uint64_t left = f->pace.end_ps > now ? f->pace.end_ps - now : 0;
 
     if (rate == was)
@@ -135,7 +113,7 @@ static void take_rate(struct wf_edge_flow *f)
 static void leave(struct wf_edge_flow *f, struct wf_pkt *pkt)
 {
     const struct wf_cc_law *law = f->nic->use->law;
-    uint64_t now = now_of(f->nic);
+    uint64_t now = wf_edge_nic_now(f->nic);
 
     if (f->pace.rate_bps)
         wf_txclock_take(&f->pace, now, pkt->frame_len + WF_WIRE_OVERHEAD);
@@ -154,7 +132,7 @@ static bool may_leave(const struct wf_edge_flow *f, uint64_t now)
 
 static void drain(struct wf_edge_flow *f)
 {
-    uint64_t now = now_of(f->nic);
+    uint64_t now = wf_edge_nic_now(f->nic);
 
     while (f->waiting.count && may_leave(f, now)) {
         struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop_head(&f->waiting), struct wf_pkt, q);
@@ -230,25 +208,6 @@ static struct wf_edge_flow *flow_of(struct wf_edge_nic *nic, struct wf_half *hal
     return f;
 }
 
-/* ---- from the host ---- */
-
-void wf_edge_nic_send(struct wf_edge_nic *nic, struct wf_pkt *pkt)
-{
-    struct wf_half *half = is_roce(pkt) ? pair(nic, WF_PAIR_OUT, pkt) : NULL;
-    struct wf_edge_flow *f;
-
-    if (!half || !pkt->p.payload_len) { /* acknowledgements overtake */
-        wf_port_enqueue(wf_edge_port(nic->edge), pkt);
-        return;
-    }
-    f = flow_of(nic, half);
-    wf_fifo_push(&f->waiting, &pkt->q);
-    f->waiting_bytes += pkt->frame_len;
-    nic->waiting++;
-    wf_max_u64(&nic->edge->ctr[WF_EDGE_NIC_WAITING_MAX], nic->waiting);
-    drain(f);
-}
-
 /* ---- from the fabric ---- */
 
 static void slow_down(struct wf_edge_flow *f)
@@ -279,60 +238,25 @@ static void take_cnp(struct wf_edge_nic *nic, const struct wf_pkt *pkt)
             slow_down(h->user);
 }
 
-/* From our host to whoever sent the frame; to queue pair 0 when his is not known. Returns the
- * length without FCS. */
-static uint32_t build_cnp(const struct wf_edge_nic *nic, const struct wf_half *half,
-                          const struct wf_pkt *cause, uint8_t buf[WF_CNP_FRAME_MAX])
+/* ---- from the host ---- */
+
+void wf_edge_nic_send(struct wf_edge_nic *nic, struct wf_pkt *pkt)
 {
-    const uint8_t *b = wf_pkt_bytes(cause);
-    const struct wf_parsed *p = &cause->p;
-    struct wf_roce h = {
-        .encap = p->flags & WF_P_IP4 ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6,
-        .dscp = CNP_DSCP,
-        .ecn = WF_ECN_ECT0,
-        .ttl = CNP_TTL,
-        .bth.dqpn = half->mate ? half->mate->qpn : 0,
-    };
+    struct wf_half *half = is_roce(pkt) ? pair(nic, WF_PAIR_OUT, pkt) : NULL;
+    struct wf_edge_flow *f;
 
-    memcpy(h.dst_mac, b + 6, 6);
-    memcpy(h.src_mac, b, 6);
-    if (p->n_tags) {
-        h.n_tags = 1;
-        h.tag[0].vid = p->vid;
-        h.tag[0].pcp = nic->cfg->dscp_to_priority[CNP_DSCP] & 7;
-    }
-    memcpy(h.dst_ip, half->peer, 16);
-    address_of(cause, true, h.src_ip);
-    return wf_cnp_build(buf, WF_CNP_FRAME_MAX, &h);
-}
-
-static void send_cnp(struct wf_edge_nic *nic, const struct wf_half *half,
-                     const struct wf_pkt *cause)
-{
-    struct wf_net *net = nic->edge->node.net;
-    uint8_t buf[WF_CNP_FRAME_MAX];
-    uint32_t len = build_cnp(nic, half, cause, buf);
-    struct wf_pkt *pkt = wf_pkt_new(net, len);
-
-    if (!pkt)
-        return; /* the run has failed: emulator_out_of_buffers */
-    memcpy(wf_pkt_hdr_rw(pkt), buf, len);
-    wf_ingress_dress(nic->edge, pkt);
-    wf_pkt_generated(net, pkt);
-    nic->edge->ctr[WF_EDGE_NP_CNP]++;
-    nic->edge->ctr[WF_EDGE_NP_CNP_BY_ADDRESS] += !half->mate;
-    wf_port_enqueue(wf_edge_port(nic->edge), pkt);
-}
-
-static void answer_ce(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt)
-{
-    uint64_t now = now_of(nic);
-
-    nic->edge->ctr[WF_EDGE_NP_CE]++;
-    if (!(nic->use->law->flags & WF_CC_CNP) || half->user_ps > now)
+    if (half)
+        wf_edge_nic_lost(nic, half, pkt);
+    if (!half || !pkt->p.payload_len) { /* acknowledgements overtake */
+        wf_port_enqueue(wf_edge_port(nic->edge), pkt);
         return;
-    half->user_ps = now + CNP_APART_PS;
-    send_cnp(nic, half, pkt);
+    }
+    f = flow_of(nic, half);
+    wf_fifo_push(&f->waiting, &pkt->q);
+    f->waiting_bytes += pkt->frame_len;
+    nic->waiting++;
+    wf_max_u64(&nic->edge->ctr[WF_EDGE_NIC_WAITING_MAX], nic->waiting);
+    drain(f);
 }
 
 bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt)
@@ -348,7 +272,7 @@ bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt)
     }
     half = pair(nic, WF_PAIR_IN, pkt);
     if (half && pkt->p.ecn == WF_ECN_CE && pkt->p.payload_len)
-        answer_ce(nic, half, pkt);
+        wf_edge_nic_congested(nic, half, pkt);
     return false;
 }
 
@@ -381,6 +305,9 @@ struct wf_edge_nic *wf_edge_nic_new(struct wf_edge *e, struct wf_arena *arena)
     nic->edge = e;
     nic->cfg = e->cfg;
     nic->use = use;
+    wf_np_resolve(&nic->cfg->nic, &nic->np);
+    nic->notifies = nic->cfg->nic.cnp == WF_TRI_AUTO ? !!(use->law->flags & WF_CC_CNP)
+                                                     : nic->cfg->nic.cnp == WF_TRI_ON;
     wf_pairing_init(&nic->pairing, WF_ARENA_ARRAY(arena, struct wf_half, WF_EDGE_NIC_HALVES),
                     WF_EDGE_NIC_HALVES, WF_ARENA_ARRAY(arena, struct wf_half *, WF_EDGE_NIC_HALVES),
                     WF_EDGE_NIC_HALVES);

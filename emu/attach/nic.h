@@ -9,8 +9,8 @@
  * Which queue pair a CNP is about is known from pairing.h; while it is not, all that the host sends
  * to that address is slowed down, and CNPs go to queue pair 0, which another of these NICs takes
  * for the same. What waits is bounded: then frames stay in the peer's ring, untouched.
- * Left out: processing time; windows (a real stack has its own), so laws that only answer windows
- * do nothing; round trips are not measured.
+ * Left out: processing time, among it the delay of a CNP; windows (a real stack has its own), so
+ * laws that only answer windows do nothing; round trips are not measured.
  */
 #ifndef WEFT_ATTACH_NIC_H
 #define WEFT_ATTACH_NIC_H
@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "cc/cc.h"
 #include "host/cc.h"
+#include "host/cnp.h"
 #include "host/config.h"
 #include "host/pairing.h"
 #include "net/port.h"
@@ -27,6 +28,7 @@ struct wf_edge_nic;
 
 enum {
     WF_EDGE_NIC_HALVES = 1024, /* directions of connections that it knows at once */
+    WF_EDGE_NIC_PLACES = 256,  /* of addresses that CNPs are paced by */
     WF_EDGE_NIC_WAITING = 64,  /* with so many waiting it takes no more: a stack's timers run */
 };
 
@@ -42,6 +44,11 @@ struct wf_edge_flow {
     struct wf_edge_flow *next_free;
 };
 
+struct wf_edge_np_place {
+    uint8_t peer[16];
+    uint64_t next_ps;
+};
+
 struct wf_edge_nic {
     struct wf_edge *edge;
     const struct wf_host_cfg *cfg;
@@ -49,6 +56,9 @@ struct wf_edge_nic {
     struct wf_pairing pairing;
     struct wf_edge_flow *flows, *free;
     uint32_t waiting; /* frames in all flows */
+    bool notifies;    /* CE is answered by CNPs */
+    struct wf_np_cfg np;
+    struct wf_edge_np_place places[WF_EDGE_NIC_PLACES];
 };
 
 /* From the arena, when the host's `nic` says so; else NULL. */

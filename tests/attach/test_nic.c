@@ -81,6 +81,7 @@ static int end(void **state)
 struct what {
     uint8_t opcode, ecn;
     uint32_t to_qpn, psn;
+    uint8_t syndrome;
 };
 
 /* From host to host, by the connected service unless the opcode says otherwise. */
@@ -94,6 +95,7 @@ static void say(uint32_t from, uint32_t to, const struct what *w)
         .ttl = 64,
         .sport = 0xc001,
         .bth = {.opcode = w->opcode, .pkey = 0xffff, .dqpn = w->to_qpn, .psn = w->psn},
+        .ext.aeth.syndrome = w->syndrome,
         .payload_len = data ? MTU : 0};
     uint8_t buf[2048];
     struct wf_parsed p;
@@ -122,6 +124,11 @@ static void data(uint32_t from, uint32_t to, uint32_t to_qpn, uint32_t psn, uint
 static void ack(uint32_t from, uint32_t to, uint32_t to_qpn, uint32_t psn)
 {
     say(from, to, &(struct what){WF_SERVICE_RC | WF_OP_ACK, 0, to_qpn, psn});
+}
+
+static void nak(uint32_t from, uint32_t to, uint32_t to_qpn, uint32_t psn)
+{
+    say(from, to, &(struct what){WF_SERVICE_RC | WF_OP_ACK, 0, to_qpn, psn, 0x60});
 }
 
 static void run(uint64_t us)
@@ -269,6 +276,37 @@ static void what_must_not_be_answered(void **state)
     assert_int_equal(ctr(3, WF_EDGE_NP_CE), 2);
 }
 
+/* As other NICs do it: one interval for all of a port, or of an address; one with each NAK. */
+static void paced_as_configured(void **state)
+{
+    struct wf_np_cfg *np = &edge(3)->nic->np;
+
+    (void)state;
+    np->interval_ps = 50 * WF_PS_PER_US;
+    np->pacing = WF_CNP_PER_PORT;
+    data(0, 3, 0x33, 6, WF_ECN_CE);
+    data(1, 3, 0x34, 6, WF_ECN_CE);
+    run(40);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 1);
+    run(100);
+    np->pacing = WF_CNP_PER_IP_PAIR;
+    data(0, 3, 0x33, 7, WF_ECN_CE);
+    data(0, 3, 0x35, 7, WF_ECN_CE);
+    data(1, 3, 0x34, 7, WF_ECN_CE);
+    run(40);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 3);
+    run(100);
+    np->pacing = WF_CNP_PER_QP;
+    nak(3, 0, 0x30, 8);
+    run(40);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 3);
+    np->on_nak = true;
+    nak(3, 0, 0x30, 8);
+    run(40);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 4);
+    assert_int_equal(ctr(0, WF_EDGE_RP_CNP), 3);
+}
+
 /* More connections than it can know: the oldest make room, what waits goes on its way. */
 static void memory_is_bounded(void **state)
 {
@@ -293,6 +331,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cnp_is_about_one_queue_pair, begin, end),
         cmocka_unit_test_setup_teardown(the_frame_is_a_cnp, begin, end),
         cmocka_unit_test_setup_teardown(what_must_not_be_answered, begin, end),
+        cmocka_unit_test_setup_teardown(paced_as_configured, begin, end),
         cmocka_unit_test_setup_teardown(memory_is_bounded, begin, end),
     };
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The notification point of a NIC at an attachment: CNPs (IBA annex A17.9.3) for data that came
+ * with CE, paced as host/cnp.h has it. Left out: the delay of a CNP.
+ */
+#include <string.h>
+
+#include "attach/nic_priv.h"
+#include "wire/edit.h"
+#include "wire/roce.h"
+
+enum { CNP_TTL = 64, NAK_SEQUENCE = 0x60 };
+
+/* IPv4 as ::ffff:a.b.c.d. */
+void wf_edge_nic_address(const struct wf_pkt *pkt, bool dst, uint8_t ip[16])
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+    const struct wf_parsed *p = &pkt->p;
+
+    if (p->flags & WF_P_IP4) {
+        memset(ip, 0, 10);
+        memset(ip + 10, 0xff, 2);
+        wf_st32(ip + 12, dst ? wf_parsed_dst4(b, p) : wf_parsed_src4(b, p));
+    } else {
+        memcpy(ip, dst ? wf_parsed_dst6(b, p) : wf_parsed_src6(b, p), 16);
+    }
+}
+
+/* From our host to the frame's other end, and to this queue pair there. `from_us`: the frame is our
+ * host's own. Returns the length without FCS. */
+static uint32_t build_cnp(const struct wf_edge_nic *nic, const struct wf_pkt *cause, bool from_us,
+                          uint32_t qpn, uint8_t buf[WF_CNP_FRAME_MAX])
+{
+    const uint8_t *b = wf_pkt_bytes(cause);
+    const struct wf_parsed *p = &cause->p;
+    struct wf_roce h = {
+        .encap = p->flags & WF_P_IP4 ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6,
+        .dscp = nic->np.dscp,
+        .ecn = WF_ECN_ECT0,
+        .ttl = CNP_TTL,
+        .bth.dqpn = qpn,
+    };
+
+    memcpy(h.dst_mac, from_us ? b : b + 6, 6);
+    memcpy(h.src_mac, from_us ? b + 6 : b, 6);
+    if (p->n_tags) {
+        h.n_tags = 1;
+        h.tag[0].vid = p->vid;
+        h.tag[0].pcp = nic->cfg->dscp_to_priority[h.dscp & 63] & 7;
+    }
+    wf_edge_nic_address(cause, from_us, h.dst_ip);
+    wf_edge_nic_address(cause, !from_us, h.src_ip);
+    return wf_cnp_build(buf, WF_CNP_FRAME_MAX, &h);
+}
+
+static void send_cnp(struct wf_edge_nic *nic, const struct wf_pkt *cause, bool from_us,
+                     uint32_t qpn)
+{
+    struct wf_net *net = nic->edge->node.net;
+    uint8_t buf[WF_CNP_FRAME_MAX];
+    uint32_t len = build_cnp(nic, cause, from_us, qpn, buf);
+    struct wf_pkt *pkt = wf_pkt_new(net, len);
+
+    if (!pkt)
+        return; /* the run has failed: emulator_out_of_buffers */
+    memcpy(wf_pkt_hdr_rw(pkt), buf, len);
+    wf_ingress_dress(nic->edge, pkt);
+    wf_pkt_generated(net, pkt);
+    nic->edge->ctr[WF_EDGE_NP_CNP]++;
+    nic->edge->ctr[WF_EDGE_NP_CNP_BY_ADDRESS] += !qpn;
+    wf_port_enqueue(wf_edge_port(nic->edge), pkt);
+}
+
+/* When the next one may be sent for what this half shares its interval with. Addresses that fall
+ * into one place take it from each other, so that memory is bounded. */
+static uint64_t *next_cnp(struct wf_edge_nic *nic, struct wf_half *half)
+{
+    struct wf_edge_np_place *place;
+    uint64_t a, b;
+
+    if (nic->np.pacing == WF_CNP_PER_QP)
+        return &half->user_ps;
+    if (nic->np.pacing == WF_CNP_PER_PORT)
+        return &nic->places[0].next_ps;
+    memcpy(&a, half->peer, 8);
+    memcpy(&b, half->peer + 8, 8);
+    place = &nic->places[wf_mix(a, b) % WF_EDGE_NIC_PLACES];
+    if (memcmp(place->peer, half->peer, 16)) {
+        memcpy(place->peer, half->peer, 16);
+        place->next_ps = 0;
+    }
+    return &place->next_ps;
+}
+
+static bool cnp_is_due(struct wf_edge_nic *nic, struct wf_half *half)
+{
+    uint64_t now = wf_edge_nic_now(nic), *next = next_cnp(nic, half);
+
+    if (!nic->notifies || *next > now)
+        return false;
+    *next = now + nic->np.interval_ps;
+    return true;
+}
+
+/* The NAK says itself whom. */
+void wf_edge_nic_lost(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt)
+{
+    bool nak = pkt->p.flags & WF_P_AETH && (pkt->p.aeth_syndrome & 0xff) == NAK_SEQUENCE;
+
+    if (nak && nic->np.on_nak && cnp_is_due(nic, half))
+        send_cnp(nic, pkt, true, pkt->p.dqpn);
+}
+
+void wf_edge_nic_congested(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt)
+{
+    nic->edge->ctr[WF_EDGE_NP_CE]++;
+    if (cnp_is_due(nic, half)) /* to queue pair 0 when whose it is is not known */
+        send_cnp(nic, pkt, false, half->mate ? half->mate->qpn : 0);
+}
