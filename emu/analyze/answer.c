@@ -81,10 +81,20 @@ static void take_aeth(struct wf_analyze *a, struct wf_an_stream *y, struct wf_an
 /* READ responses that were passed over. */
 static void read_gap(struct wf_analyze *a, struct wf_an_stream *y, const struct wf_an_pkt *p)
 {
+    const struct wf_an_stream *x = wf_an_at(&a->table, y->peer);
     struct wf_an_answers *n = &y->resp;
     struct wf_an_hole h = {
         .first = n->rcur, .n = wf_an_psn(p->psn - n->rcur), .t_ps = p->t_ps, .behind = p->ref};
 
+    /* what lies between the READ before and this one's request are no responses */
+    for (uint32_t i = 1; x && i <= h.n && i <= x->req.ring_mask; i++) {
+        const struct wf_an_sent *e = wf_an_ring_get(&x->req, wf_an_psn(p->psn - i));
+
+        if (e && (e->opcode & 0x1f) == WF_OP_READ_REQUEST) {
+            h.first = e->psn;
+            h.n = i;
+        }
+    }
     n->gaps++;
     n->missing += h.n;
     if (n->n_holes == WF_AN_HOLES)
@@ -139,8 +149,13 @@ void wf_an_answer(struct wf_analyze *a, struct wf_an_stream *y, const struct wf_
     y->resp.packets++;
     y->resp.unpaired += !x;
     y->resp.atomics += op == WF_OP_ATOMIC_ACK;
-    if (op >= WF_OP_READ_RESPONSE_FIRST && op <= WF_OP_READ_RESPONSE_ONLY)
+    if (op >= WF_OP_READ_RESPONSE_FIRST && op <= WF_OP_READ_RESPONSE_ONLY) {
+        struct wf_an_sent *e = x ? wf_an_ring_get(&x->req, p->psn) : NULL;
+
+        if (e)
+            e->flags |= WF_AN_ANSWERED;
         take_read(a, y, p);
+    }
     if (p->has_aeth)
         take_aeth(a, y, x, p);
     else if (op == WF_OP_READ_RESPONSE_MIDDLE && x)

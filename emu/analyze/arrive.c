@@ -123,6 +123,33 @@ static void ack_delay(struct wf_an_stream *s, uint32_t until, const struct wf_an
         wf_an_stat_add(&s->ack_delay, p->t_ps - e->t_ps);
 }
 
+/* READs that an answer to something later has passed over: their responses are missing. */
+static void unanswered_reads(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
+                             const struct wf_an_pkt *p)
+{
+    struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    struct wf_an_requests *r = &s->req;
+    uint32_t psn = r->acked_known ? r->acked : r->first;
+
+    if (!y || !r->reads)
+        return;
+    for (uint32_t i = 0; i <= r->ring_mask && wf_an_diff(until, psn) > 0; i++) {
+        struct wf_an_sent *e = wf_an_ring_get(r, psn);
+
+        if (e && (e->opcode & 0x1f) == WF_OP_READ_REQUEST && !(e->flags & WF_AN_ANSWERED) &&
+            y->resp.n_holes < WF_AN_HOLES &&
+            !wf_an_hole_with(y->resp.holes, y->resp.n_holes, psn)) {
+            e->flags |= WF_AN_ANSWERED; /* told of */
+            y->resp.gaps++;
+            y->resp.missing++;
+            y->resp.reads_since = 0;
+            y->resp.holes[y->resp.n_holes++] =
+                (struct wf_an_hole){.first = psn, .n = 1, .t_ps = p->t_ps, .behind = p->ref};
+        }
+        psn = wf_an_psn(psn + 1);
+    }
+}
+
 void wf_an_arrived(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
                    const struct wf_an_pkt *p)
 {
@@ -139,6 +166,7 @@ void wf_an_arrived(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
         ack_delay(s, until, p);
     if (r->nak.pending && wf_an_diff(until, r->nak.psn) > 0)
         wf_an_nak_unmet(a, s);
+    unanswered_reads(a, s, until, p);
     r->acked_known = true;
     r->acked = until;
     r->acked_t_ps = p->t_ps;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/report.h"
+#include "analyze/rules.h"
 #include "base/version.h"
 #include "cap/json.h"
 
@@ -301,6 +302,21 @@ static json_t *summary_json(const struct wf_an_report *r, const struct wf_an_sum
     return o;
 }
 
+static json_t *rules_json(const struct wf_analyze *a)
+{
+    struct wf_an_rule rules[WF_AN_RULES];
+    json_t *list = json_array();
+
+    wf_an_rules(a, rules);
+    for (int i = 0; i < WF_AN_RULES; i++)
+        json_array_append_new(list, json_pack("{ss ss ss so so ss}", "rule", rules[i].name, "by",
+                                              rules[i].clause, "verdict",
+                                              wf_an_judgement_names[rules[i].verdict], "kept",
+                                              wf_json_u64(rules[i].kept), "broken",
+                                              wf_json_u64(rules[i].broken), "text", rules[i].text));
+    return list;
+}
+
 static const char *verdict(const struct wf_an_sum *s)
 {
     if (!s->rocev1 && !s->rocev2)
@@ -329,6 +345,7 @@ json_t *wf_an_report_json(const struct wf_an_report *r)
     json_object_set_new(o, "summary", summary_json(r, &s));
     json_object_set_new(o, "capture", capture_json(r, &s));
     json_object_set_new(o, "connections", rows);
+    json_object_set_new(o, "rules", rules_json(r->a));
     json_object_set_new(o, "findings", findings);
     return o;
 }

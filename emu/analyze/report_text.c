@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/report.h"
+#include "analyze/rules.h"
 #include "base/units.h"
 
 static const char *span(int64_t ps, char *buf, size_t len)
@@ -260,6 +261,24 @@ static void print_row(const struct wf_analyze *a, const struct wf_an_stream *s, 
         fprintf(out, "           %" PRIu64 " packets with a wrong ICRC\n", s->icrc[WF_ICRC_BAD]);
 }
 
+/* ---- conformance ---- */
+
+static void print_rules(const struct wf_analyze *a, FILE *out)
+{
+    static const char *const words[] = {"kept", "BROKEN", "can't tell", ""};
+    struct wf_an_rule rules[WF_AN_RULES];
+    const char *head = "rules";
+
+    wf_an_rules(a, rules);
+    for (int i = 0; i < WF_AN_RULES; i++) {
+        if (rules[i].verdict == WF_AN_NOT_SEEN)
+            continue;
+        fprintf(out, "%-10s %s (%s) %s: %s\n", head, rules[i].name, rules[i].clause,
+                words[rules[i].verdict], rules[i].text);
+        head = "";
+    }
+}
+
 /* ---- findings ---- */
 
 static void print_ref(const struct wf_an_report *r, const char *what, struct wf_an_ref ref,
@@ -371,5 +390,6 @@ void wf_an_report_text(const struct wf_an_report *r, FILE *out)
         print_row(r->a, rows[i], out);
     }
     free(rows);
+    print_rules(r->a, out);
     print_findings(r, out);
 }

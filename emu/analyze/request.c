@@ -123,7 +123,7 @@ static bool remember(struct wf_analyze *a, struct wf_an_stream *s, const struct 
     if (!fresh)
         wf_an_same_payload(a, s, e, p);
     e->flags |= WF_AN_SEEN | (fresh ? 0 : WF_AN_AGAIN);
-    e->flags &= (uint8_t)~WF_AN_BAD_ICRC;
+    e->flags &= (uint8_t) ~(WF_AN_BAD_ICRC | WF_AN_ANSWERED);
     if (p->icrc == WF_ICRC_BAD)
         e->flags |= WF_AN_BAD_ICRC;
     e->ref = p->ref;

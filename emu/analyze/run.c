@@ -15,17 +15,17 @@ static bool one_sided(const struct wf_analyze *a, const struct wf_an_stream *s)
     return !y || !y->resp.packets;
 }
 
-/* Responses to the READ that is asked for again: they have begun, so that some of them were lost.
- */
+/* Responses to the READ that is asked for again: they have begun, or an answer to something later
+ * has passed them over, so that some of them were lost (IBA 9.7.5.2.8, implied NAK). */
 static bool asks_again(const struct wf_analyze *a, const struct wf_an_stream *s,
                        const struct wf_an_pkt *p)
 {
     const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
 
-    if ((p->opcode & 0x1f) != WF_OP_READ_REQUEST || !y || !y->resp.rmax_known)
+    if ((p->opcode & 0x1f) != WF_OP_READ_REQUEST || !y)
         return false;
-    return wf_an_diff(y->resp.rmax, p->psn) >= 0 ||
-           wf_an_hole_with((struct wf_an_hole *)(uintptr_t)y->resp.holes, y->resp.n_holes, p->psn);
+    return (y->resp.rmax_known && wf_an_diff(y->resp.rmax, p->psn) >= 0) ||
+           (s->req.acked_known && wf_an_diff(s->req.acked, p->psn) > 0);
 }
 
 /* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would

@@ -38,8 +38,8 @@ static inline uint32_t wf_an_psn(uint32_t v)
 enum wf_an_sent_flag {
     WF_AN_SEEN = 1,
     WF_AN_BAD_ICRC = 2,
-    WF_AN_AGAIN = 4, /* sent more than once */
-    WF_AN_TRUNC = 8, /* hash covers less than the payload */
+    WF_AN_AGAIN = 4,    /* sent more than once */
+    WF_AN_ANSWERED = 8, /* of a READ: responses have begun */
 };
 
 struct wf_an_sent {
