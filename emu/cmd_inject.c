@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * weft inject: break something in a running instance, on purpose.
+ * weft inject: break something in a running instance, on purpose. The options of a fault are the
+ * keys of a scenario's `faults:`.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,99 +14,122 @@
 #include "ctl/client.h"
 #include "ctl/names.h"
 #include "net/fault.h"
+#include "net/fault_config.h"
 
 static const char usage[] =
-    "usage: weft inject drop|ce|corrupt --at PORT [--class CLASS] [--every N] [--count N]\n"
+    "usage: weft inject ACTION --at PORT [--KEY VALUE]...\n"
+    "       weft inject pfc|pause --at PORT [--priority P]... [--quanta Q]\n"
     "       weft inject down|up LINK-OR-PORT\n"
     "       weft inject rate LINK-OR-PORT RATE\n"
-    "       weft inject pfc --at PORT --priority P [--priority P]... [--quanta Q]\n"
     "\n"
-    "Breaks something in a running instance, at one instant of fabric time.\n"
+    "Breaks something in a running instance, at one instant of fabric time. ACTION is a fault:\n"
     "\n"
-    "  drop, ce, corrupt   lose, mark or damage frames that leave by the port\n"
+    "  drop, ce, corrupt, duplicate, reorder, delay, truncate\n"
+    "                      what becomes of the packets that it means\n"
+    "  nak, rnr, ack, cnp  a packet that nobody sent, as soon as a packet passes that it means\n"
+    "  pfc, pause          such a frame out of the port: now, or with any KEY that says for which\n"
+    "                      packets, when one passes\n"
     "  down, up            take a link down, or up again\n"
     "  rate                give a link another rate, such as 20Mbps\n"
-    "  pfc                 send one PFC frame out of the port, XOFF or (--quanta 0) XON\n"
     "\n"
-    "  --at PORT      such as leaf0:p3\n"
-    "  --class CLASS  roce_data (default), roce_ack, roce, any, or control: PFC and pause\n"
-    "  --every N      each N-th frame of the class (default 1: all)\n"
-    "  --count N      at most so many (default: no limit)\n"
-    "  --quanta Q     0 to 65535 times 512 bit times (default 65535)\n"
+    "  --at PORT      such as leaf0:p3; frames that leave by it, with --dir in that come in by it\n"
+    "  --class CLASS  roce_data, roce_ack, roce, any, or control: PFC and pause\n"
+    "  --every N      each N-th frame of those that are meant\n"
+    "  --count N      at most so many\n"
+    "  --KEY VALUE    any key of `faults:` in docs/scenario-reference.md, such as --from h0 --to "
+    "h1\n"
+    "                 --qp 17 --opcode write_only,write_last --psn +5 --message 3 --iteration 2\n"
+    "                 --nth 4 --probability 1/97 --delay 10us --code remote_access --timer 12\n"
     "  -i NAME        the instance, when several run\n"
     "\n"
     "Exit status: 0, 2 wrong usage, 3 no such instance. `weft show faults` says what was hit.\n";
 
-enum { OPT_AT = 256, OPT_CLASS, OPT_EVERY, OPT_COUNT, OPT_PRIORITY, OPT_QUANTA };
+enum { KEYS_MAX = 64, OPT_KEY = 256, OPT_AT = 512, OPT_PRIORITY };
 
-static const struct option options[] = {{"at", required_argument, NULL, OPT_AT},
-                                        {"class", required_argument, NULL, OPT_CLASS},
-                                        {"every", required_argument, NULL, OPT_EVERY},
-                                        {"count", required_argument, NULL, OPT_COUNT},
-                                        {"priority", required_argument, NULL, OPT_PRIORITY},
-                                        {"quanta", required_argument, NULL, OPT_QUANTA},
-                                        {"instance", required_argument, NULL, 'i'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+/* Words for keys, as options. */
+static const struct {
+    const char *option, *key;
+} others[] = {{"class", "match"}, {"count", "limit"}};
 
-static int number(json_t *q, const char *option, const char *key, uint64_t min, uint64_t max,
-                  struct wf_err *err)
+struct inject {
+    json_t *q;    /* the request */
+    json_t *with; /* its keys of a fault */
+    struct wf_arena arena;
+    struct option options[KEYS_MAX + 8];
+    const char *keys[KEYS_MAX + 8]; /* of an option */
+    bool addressed;                 /* some key says for which packets */
+    const char *instance;
+};
+
+static void add_option(struct inject *x, int *n, const char *name, const char *key, int value)
 {
-    uint64_t v;
+    char *option = wf_arena_strdup(&x->arena, name);
 
-    if (wf_parse_uint(optarg, &v, err))
-        return wf_err_set(err, EINVAL, "%s '%s': expected a whole number", option, optarg);
-    if (v < min || v > max)
-        return wf_err_set(err, ERANGE, "%s %s: expected %llu to %llu", option, optarg,
-                          (unsigned long long)min, (unsigned long long)max);
-    if (strcmp(key, "priorities"))
-        json_object_set_new(q, key, json_integer((json_int_t)v));
-    else
-        json_array_append_new(json_object_get(q, key), json_integer((json_int_t)v));
+    for (char *p = option; *p; p++)
+        *p = *p == '_' ? '-' : *p;
+    x->keys[*n] = key;
+    x->options[*n] =
+        (struct option){option, required_argument, NULL, value < 0 ? OPT_KEY + *n : value};
+    ++*n;
+}
+
+static void make_options(struct inject *x)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < wf_fault_keys.n_keys && i < KEYS_MAX; i++) {
+        const char *key = wf_fault_keys.keys[i].name;
+
+        if (strcmp(key, "do") && strcmp(key, "where") && strcmp(key, "priorities"))
+            add_option(x, &n, key, key, -1);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        add_option(x, &n, others[i].option, others[i].key, -1);
+    add_option(x, &n, "at", NULL, OPT_AT);
+    add_option(x, &n, "priority", NULL, OPT_PRIORITY);
+    add_option(x, &n, "instance", NULL, 'i');
+    x->options[n] = (struct option){"help", no_argument, NULL, 'h'};
+}
+
+/* A key of a fault, which is looked at here too: mistakes are told in the words of the option. */
+static int key_option(struct inject *x, int i, struct wf_err *err)
+{
+    struct wf_fault_cfg cfg = {0};
+    struct wf_err why = {0};
+
+    if (wf_fault_cfg_set(&cfg, x->keys[i], optarg, &x->arena, &why))
+        return wf_err_set(err, EINVAL, "--%s %s: %s", x->options[i].name, optarg, why.msg);
+    json_object_set_new(x->with, x->keys[i], json_string(optarg));
+    x->addressed |= strcmp(x->keys[i], "quanta") != 0;
     return 0;
 }
 
-static int class_of_frames(json_t *q, struct wf_err *err)
+static int priority_option(struct inject *x, struct wf_err *err)
 {
-    size_t n = 0;
+    uint64_t v;
 
-    while (wf_fault_class_names[n])
-        n++;
-    json_object_set_new(q, "class", json_string(optarg));
-    return wf_ctl_one_of(optarg, wf_fault_class_names, n)
-               ? 0
-               : wf_ctl_not_one_of("class of frames", optarg, wf_fault_class_names, n, err);
+    if (wf_parse_uint(optarg, &v, NULL) || v > 7)
+        return wf_err_set(err, ERANGE, "--priority %s: expected 0 to 7", optarg);
+    json_array_append_new(json_object_get(x->q, "priorities"), json_integer((json_int_t)v));
+    return 0;
 }
 
 /* 0, 1: --help was answered, or -errno. */
-static int parse(int argc, char **argv, json_t *q, const char **instance, struct wf_err *err)
+static int parse(struct inject *x, int argc, char **argv, struct wf_err *err)
 {
     int c, rc = 0;
 
-    json_object_set_new(q, "priorities", json_array());
     opterr = 0;
-    while (!rc && (c = getopt_long(argc, argv, ":i:h", options, NULL)) != -1)
+    while (!rc && (c = getopt_long(argc, argv, ":i:h", x->options, NULL)) != -1)
         switch (c) {
         case OPT_AT:
-            json_object_set_new(q, "at", json_string(optarg));
-            break;
-        case OPT_CLASS:
-            rc = class_of_frames(q, err);
-            break;
-        case OPT_EVERY:
-            rc = number(q, "--every", "every", 1, UINT32_MAX, err);
-            break;
-        case OPT_COUNT:
-            rc = number(q, "--count", "count", 0, UINT32_MAX, err);
+            json_object_set_new(x->q, "at", json_string(optarg));
             break;
         case OPT_PRIORITY:
-            rc = number(q, "--priority", "priorities", 0, 7, err);
-            break;
-        case OPT_QUANTA:
-            rc = number(q, "--quanta", "quanta", 0, 65535, err);
+            rc = priority_option(x, err);
             break;
         case 'i':
-            *instance = optarg;
+            x->instance = optarg;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -113,8 +137,11 @@ static int parse(int argc, char **argv, json_t *q, const char **instance, struct
         case ':':
             rc = wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
             break;
+        case '?':
+            rc = wf_cmd_unknown(argv[optind - 1], x->options, err);
+            break;
         default:
-            rc = wf_cmd_unknown(argv[optind - 1], options, err);
+            rc = key_option(x, c - OPT_KEY, err);
         }
     return rc;
 }
@@ -133,72 +160,118 @@ static int take_rate(int *argc, char **argv, json_t *q, struct wf_err *err)
     return rc;
 }
 
-/* The request's command by the first word, its place by the second. NULL and *err. */
-static const char *command(int argc, char **argv, json_t *q, struct wf_err *err)
+static int take_place(int argc, char **argv, json_t *q, struct wf_err *err)
 {
-    static const char *const words[] = {"drop", "ce", "corrupt", "down", "up", "pfc", "rate"};
-    const char *word = optind < argc ? argv[optind] : "";
-    const size_t n = sizeof(words) / sizeof(words[0]);
+    if (argc - optind > 2 || (argc - optind == 2 && json_object_get(q, "at")))
+        return wf_err_set(err, EINVAL, "one place at a time");
+    if (argc - optind == 2)
+        json_object_set_new(q, "at", json_string(argv[optind + 1]));
+    if (!json_object_get(q, "at"))
+        return wf_err_set(err, EINVAL, "at which port or link? (--at)");
+    return 0;
+}
 
+static bool given(void *with, const char *key)
+{
+    return json_object_get(with, key);
+}
+
+/* A PFC or pause frame that goes now. */
+static const char *frame_now(struct inject *x, const char *word, struct wf_err *err)
+{
+    const json_t *quanta = json_object_get(x->with, "quanta");
+
+    if (!strcmp(word, "pause"))
+        json_object_set_new(x->q, "pause", json_true());
+    else if (!json_array_size(json_object_get(x->q, "priorities"))) {
+        wf_err_set(err, EINVAL, "which priority is to be stopped? (--priority 3)");
+        return NULL;
+    }
+    if (quanta)
+        json_object_set_new(x->q, "quanta",
+                            json_integer(strtoll(json_string_value(quanta), NULL, 0)));
+    json_object_del(x->q, "with");
+    return "pfc";
+}
+
+static const char *fault(struct inject *x, const char *word, struct wf_err *err)
+{
+    const json_t *list = json_object_get(x->q, "priorities"), *v;
+    struct wf_fault_cfg cfg = {.action = 0};
+    char text[64] = "";
+    const char *stray;
+    size_t i;
+
+    while (strcmp(wf_fault_action_names[cfg.action], word))
+        cfg.action++;
+    stray = wf_fault_cfg_stray(&cfg, given, x->with);
+    if (stray) {
+        wf_err_set(err, EINVAL, "--%s does not go with %s", stray, word);
+        return NULL;
+    }
+    json_array_foreach (list, i, v)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d", i ? "," : "",
+                 (int)json_integer_value(v));
+    if (text[0])
+        json_object_set_new(x->with, "priorities", json_string(text));
+    json_object_del(x->q, "priorities");
+    json_object_set_new(x->q, "action", json_string(word));
+    return "inject";
+}
+
+/* The request's command by the first word, its place by the second. NULL and *err. */
+static const char *command(struct inject *x, int argc, char **argv, struct wf_err *err)
+{
+    const char *words[32] = {"down", "up", "rate"};
+    const char *word = optind < argc ? argv[optind] : "";
+    bool frame = !strcmp(word, "pfc") || !strcmp(word, "pause");
+    size_t n = 3;
+
+    for (size_t i = 0; wf_fault_action_names[i]; i++)
+        words[n++] = wf_fault_action_names[i];
     if (!wf_ctl_one_of(word, words, n)) {
         wf_ctl_not_one_of("thing to inject", word, words, n, err);
         return NULL;
     }
-
-    if (!strcmp(word, "rate") && take_rate(&argc, argv, q, err))
+    if (!strcmp(word, "rate") && take_rate(&argc, argv, x->q, err))
         return NULL;
-    if (argc - optind > 2 || (argc - optind == 2 && json_object_get(q, "at"))) {
-        wf_err_set(err, EINVAL, "one place at a time");
+    if (take_place(argc, argv, x->q, err))
         return NULL;
-    }
-    if (argc - optind == 2)
-        json_object_set_new(q, "at", json_string(argv[optind + 1]));
-    if (!json_object_get(q, "at")) {
-        wf_err_set(err, EINVAL, "at which port or link? (--at)");
-        return NULL;
-    }
-    if (!strcmp(word, "down") || !strcmp(word, "up")) {
-        json_object_set_new(q, "up", json_boolean(word[0] == 'u'));
+    if (!strcmp(word, "down") || !strcmp(word, "up"))
+        json_object_set_new(x->q, "up", json_boolean(word[0] == 'u'));
+    if (!strcmp(word, "down") || !strcmp(word, "up") || !strcmp(word, "rate"))
         return "link";
-    }
-    if (!strcmp(word, "rate"))
-        return "link";
-    if (!strcmp(word, "pfc")) {
-        if (json_array_size(json_object_get(q, "priorities")))
-            return "pfc";
-        wf_err_set(err, EINVAL, "which priority is to be stopped? (--priority 3)");
-        return NULL;
-    }
-    for (size_t i = 0; i < 3; i++)
-        if (!strcmp(word, words[i])) {
-            json_object_set_new(q, "action", json_string(word));
-            return "inject";
-        }
-    return NULL;
+    return frame && !x->addressed ? frame_now(x, word, err) : fault(x, word, err);
 }
 
 int wf_cmd_inject(int argc, char **argv)
 {
-    const char *instance = NULL, *cmd = NULL;
-    json_t *q = json_object(), *m = NULL;
+    struct inject x = {.q = json_object(), .with = json_object()};
+    const char *cmd = NULL;
+    json_t *m = NULL;
     struct wf_instance in;
     struct wf_client c;
     struct wf_err err;
-    int rc = parse(argc, argv, q, &instance, &err);
+    int rc;
 
+    json_object_set_new(x.q, "priorities", json_array());
+    json_object_set_new(x.q, "with", x.with);
+    make_options(&x);
+    rc = parse(&x, argc, argv, &err);
     if (!rc)
-        cmd = command(argc, argv, q, &err);
-    if (!cmd) {
-        json_decref(q);
-        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("inject", WF_EXIT_USAGE, &err);
+        cmd = command(&x, argc, argv, &err);
+    if (cmd) {
+        rc = wf_client_connect(&c, x.instance, &in, &err);
+        if (!rc) {
+            m = wf_client_call(&c, cmd, json_incref(x.q), &rc, &err);
+            wf_client_close(&c);
+        }
     }
-    rc = wf_client_connect(&c, instance, &in, &err);
-    if (!rc) {
-        m = wf_client_call(&c, cmd, json_incref(q), &rc, &err);
-        wf_client_close(&c);
-    }
-    json_decref(q);
+    json_decref(x.q);
     json_decref(m);
+    wf_arena_free(&x.arena);
+    if (!cmd)
+        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("inject", WF_EXIT_USAGE, &err);
     if (!rc)
         return WF_EXIT_PASS;
     return wf_cmd_fail("inject", rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT, &err);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "attach/ingress.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "attach/edges.h"
 #include "base/assert.h"
+#include "fabric/faults.h"
 #include "switch/switch.h"
 #include "wire/arp.h"
 #include "wire/eth.h"
@@ -238,37 +240,63 @@ void wf_ingress_link_rate(struct wf_edges *es, struct wf_link *link, uint64_t ra
     wf_fabric_link_rate(es->f, link, rate_bps);
 }
 
-struct wf_fault *wf_ingress_fault(struct wf_edges *es, struct wf_port *port,
-                                  const struct wf_fault *fault)
+int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err)
 {
-    struct wf_stimulus st = {.kind = WF_STIM_FAULT, .where = port->name, .fault = *fault};
+    struct wf_stimulus st = {.kind = WF_STIM_FAULT, .where = text};
+    struct wf_fault fault;
+    struct wf_port *port;
     unsigned n = 0;
+    int rc;
 
-    for (const struct wf_fault *x = port->faults; x; x = x->next)
+    if (strlen(text) > WF_STIM_WHERE_MAX)
+        return wf_err_set(err, EINVAL, "a fault of %zu characters, at most %d can be recorded",
+                          strlen(text), WF_STIM_WHERE_MAX);
+    rc = wf_fabric_fault_parse(es->f, text, &fault, &port, err);
+    if (rc)
+        return rc;
+    for (const struct wf_fault *x = wf_faults_of(port); x; x = x->next)
         n++;
     if (n >= WF_INGRESS_FAULTS)
-        return NULL;
+        return wf_err_set(err, EINVAL, "%s has as many faults as are possible", port->name);
     note(es, &st);
-    return wf_fabric_inject(es->f, port, fault);
+    wf_fabric_inject(es->f, port, &fault);
+    return 0;
+}
+
+/* A frame of the link layer out of a port; the log knows of it. */
+static void control_frame(struct wf_port *port, bool pause, uint8_t vector, uint16_t quanta)
+{
+    struct wf_pkt *pkt = wf_pkt_new(port->node->net, WF_PFC_FRAME_LEN);
+    uint16_t times[WF_PRIOS];
+
+    if (!pkt)
+        return;
+    for (unsigned i = 0; i < WF_PRIOS; i++)
+        times[i] = quanta;
+    if (pause)
+        wf_pause_build(wf_pkt_hdr_rw(pkt), port->node->mac, quanta);
+    else
+        wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, vector, times);
+    pkt->frame_len = WF_FRAME_MIN;
+    pkt->payload = WF_PAYLOAD_REAL;
+    pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
+    wf_pkt_injected(port->node->net, pkt);
+    wf_port_control(port, pkt);
 }
 
 void wf_ingress_pfc(struct wf_edges *es, struct wf_port *port, uint8_t vector, uint16_t quanta)
 {
     struct wf_stimulus st = {
         .kind = WF_STIM_PFC, .where = port->name, .vector = vector, .value = quanta};
-    struct wf_pkt *pkt;
-    uint16_t times[WF_PRIOS];
 
     note(es, &st);
-    pkt = wf_pkt_new(port->node->net, WF_PFC_FRAME_LEN);
-    if (!pkt)
-        return;
-    for (unsigned i = 0; i < WF_PRIOS; i++)
-        times[i] = quanta;
-    wf_pfc_build(wf_pkt_hdr_rw(pkt), port->node->mac, vector, times);
-    pkt->frame_len = WF_FRAME_MIN;
-    pkt->payload = WF_PAYLOAD_REAL;
-    pkt->malformed = wf_pkt_parse(pkt) != WF_DROP_NONE;
-    wf_pkt_injected(port->node->net, pkt);
-    wf_port_control(port, pkt);
+    control_frame(port, false, vector, quanta);
+}
+
+void wf_ingress_pause(struct wf_edges *es, struct wf_port *port, uint16_t quanta)
+{
+    struct wf_stimulus st = {.kind = WF_STIM_PFC, .where = port->name, .on = true, .value = quanta};
+
+    note(es, &st);
+    control_frame(port, true, 0, quanta);
 }

@@ -32,12 +32,13 @@ void wf_ingress_count(struct wf_edge *e, enum wf_ctr_EDGE counter, uint64_t valu
 void wf_ingress_link(struct wf_edges *es, struct wf_link *link, bool up);
 /* Its rate, from the next frame on. */
 void wf_ingress_link_rate(struct wf_edges *es, struct wf_link *link, uint64_t rate_bps);
-/* A fault, by command. NULL: the port has as many as are possible. */
+/* A fault, by command, as text (net/fault_config.h). 0, or -EINVAL and *err. */
 enum { WF_INGRESS_FAULTS = 64 };
-struct wf_fault *wf_ingress_fault(struct wf_edges *es, struct wf_port *port,
-                                  const struct wf_fault *fault);
+int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err);
 /* An XOFF of so many quanta (0: XON) for these priorities, sent out of a port by command. */
 void wf_ingress_pfc(struct wf_edges *es, struct wf_port *port, uint8_t vector, uint16_t quanta);
+/* The same with 802.3x. */
+void wf_ingress_pause(struct wf_edges *es, struct wf_port *port, uint16_t quanta);
 
 /* One stimulus of a log: the function above that it stands for. 0, or -EINVAL and *err when it
  * does not fit this fabric. */

@@ -129,15 +129,10 @@ static int at_port(struct wf_edges *es, const struct wf_stimulus *st, struct wf_
 
     if (!port)
         return wf_err_set(err, EINVAL, "there is no port '%.80s'", st->where ? st->where : "");
-    if (st->kind == WF_STIM_PFC) {
+    if (st->on)
+        wf_ingress_pause(es, port, (uint16_t)st->value);
+    else
         wf_ingress_pfc(es, port, st->vector, (uint16_t)st->value);
-        return 0;
-    }
-    if (!st->fault.every || st->fault.action > WF_FAULT_CORRUPT ||
-        st->fault.match > WF_FAULT_CONTROL)
-        return wf_err_set(err, EINVAL, "a fault at %s that is none", port->name);
-    if (!wf_ingress_fault(es, port, &st->fault))
-        return wf_err_set(err, EINVAL, "%s has as many faults as are possible", port->name);
     return 0;
 }
 
@@ -150,7 +145,9 @@ int wf_ingress_repeat(struct wf_edges *es, const struct wf_stimulus *st, struct 
         rc = wf_err_set(err, EINVAL, "a stimulus of kind %d", (int)st->kind);
     else if (st->kind == WF_STIM_LINK || st->kind == WF_STIM_RATE)
         rc = at_link(es, st, err);
-    else if (st->kind == WF_STIM_FAULT || st->kind == WF_STIM_PFC)
+    else if (st->kind == WF_STIM_FAULT)
+        rc = wf_ingress_fault(es, st->where ? st->where : "", err);
+    else if (st->kind == WF_STIM_PFC)
         rc = at_port(es, st, err);
     else if (st->edge >= es->n)
         rc = wf_err_set(err, EINVAL, "attached host %u of %u", st->edge, es->n);

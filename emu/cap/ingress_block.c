@@ -13,24 +13,18 @@ const char *const wf_ingress_icrc_comments[] = {
 
 size_t wf_ingress_put_stimulus(uint8_t *to, const struct wf_stimulus *st)
 {
-    size_t n = st->where ? strnlen(st->where, WF_STIM_WHERE_MAX) : 0, at = 16;
+    size_t n = st->where ? strnlen(st->where, WF_STIM_WHERE_MAX) : 0;
 
     to[0] = (uint8_t)st->kind;
     to[1] = (uint8_t)((st->on ? WF_STIM_ON : 0) | (st->first ? WF_STIM_FIRST : 0));
     wf_st16(to + 2, (uint16_t)st->edge);
     wf_st64(to + 4, st->value);
     to[12] = st->vector;
-    to[13] = (uint8_t)st->fault.action;
-    to[14] = (uint8_t)st->fault.match;
+    to[13] = to[14] = 0;
     to[15] = (uint8_t)n;
-    if (st->kind == WF_STIM_FAULT) {
-        wf_st64(to + 16, st->fault.every);
-        wf_st64(to + 24, st->fault.limit);
-        at = 32;
-    }
     if (n)
-        memcpy(to + at, st->where, n);
-    return at + n;
+        memcpy(to + 16, st->where, n);
+    return 16 + n;
 }
 
 bool wf_ingress_get_stimulus(const uint8_t *p, size_t len, struct wf_stimulus *st, char *where)
@@ -46,13 +40,8 @@ bool wf_ingress_get_stimulus(const uint8_t *p, size_t len, struct wf_stimulus *s
     st->edge = wf_rd_be16(&r);
     st->value = wf_rd_be64(&r);
     st->vector = wf_rd_u8(&r);
-    st->fault.action = (enum wf_fault_action)wf_rd_u8(&r);
-    st->fault.match = (enum wf_fault_class)wf_rd_u8(&r);
+    wf_rd_be16(&r); /* of no use */
     n = wf_rd_u8(&r);
-    if (st->kind == WF_STIM_FAULT) {
-        st->fault.every = wf_rd_be64(&r);
-        st->fault.limit = wf_rd_be64(&r);
-    }
     wf_rd_bytes(&r, where, n);
     where[r.err ? 0 : n] = '\0';
     st->where = where;

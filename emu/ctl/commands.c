@@ -9,6 +9,7 @@
 #include "cap/json.h"
 #include "attach/ingress.h"
 #include "ctl/names.h"
+#include "net/fault_config.h"
 #include "scen/match.h"
 
 static const char *text(const struct wf_ctl_call *c, const char *key)
@@ -173,36 +174,66 @@ static void op_hosts(const struct wf_ctl_call *c)
     wf_ctl_send(c->client, c->id, m);
 }
 
+/* A key and value of a fault's text; false and an answer when the value can't stand in it. */
+static bool put(const struct wf_ctl_call *c, char *to, size_t len, const char *key,
+                const json_t *value)
+{
+    const char *s = json_string_value(value);
+    size_t used = strlen(to);
+    char digits[24];
+
+    if (json_is_integer(value)) {
+        snprintf(digits, sizeof(digits), "%lld", (long long)json_integer_value(value));
+        s = digits;
+    }
+    if (!s || !s[0] || strpbrk(s, " \t\r\n") || strlen(key) + strlen(s) + used + 3 > len) {
+        wf_ctl_error(c->client, c->id, "%.40s '%.80s': expected a short word without spaces", key,
+                     s ? s : "");
+        return false;
+    }
+    snprintf(to + used, len - used, "%s%s=%s", used ? " " : "", key, s);
+    return true;
+}
+
+/* {"action": "drop", "at": "leaf0:p3", "with": {"psn": "+5"}}; class, every and count beside action
+ * are words of before, for match, every and limit. */
 static void op_inject(const struct wf_ctl_call *c)
 {
-    static const char *const actions[] = {"drop", "ce", "corrupt", NULL};
+    static const char *const outer[][2] = {{"action", "do"},
+                                           {"at", "where"},
+                                           {"class", "match"},
+                                           {"every", "every"},
+                                           {"count", "limit"}};
     const struct wf_ctl_fabric *x = c->arg;
-    const char *class = text(c, "class");
-    int action = index_of(actions, text(c, "action"));
-    int match = class ? index_of(wf_fault_class_names, class) : WF_FAULT_ROCE_DATA;
-    struct wf_port *port;
-    struct wf_fault fault = {0};
+    json_t *with = json_object_get(c->q, "with"), *v;
+    char text_of[1024] = "";
+    struct wf_err err;
+    const char *key;
 
-    if (action < 0) {
-        not_one_of(c, "action", text(c, "action"), actions);
+    if (index_of(wf_fault_action_names, text(c, "action")) < 0) {
+        not_one_of(c, "action", text(c, "action"), wf_fault_action_names);
         return;
     }
-    if (match < 0) {
-        not_one_of(c, "class of frames", class, wf_fault_class_names);
+    if (text(c, "class") && index_of(wf_fault_class_names, text(c, "class")) < 0) {
+        not_one_of(c, "class of frames", text(c, "class"), wf_fault_class_names);
         return;
     }
-    if (!number(c, "every", 1, 1, UINT32_MAX, &fault.every) ||
-        !number(c, "count", 0, 0, UINT32_MAX, &fault.limit))
-        return;
-    port = port_at(c);
-    if (!port)
-        return;
-    fault.action = (enum wf_fault_action)action;
-    fault.match = (enum wf_fault_class)match;
-    if (wf_ingress_fault(x->edges, port, &fault))
-        wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
+    for (size_t i = 0; i < sizeof(outer) / sizeof(outer[0]); i++) {
+        v = json_object_get(c->q, outer[i][0]);
+        if (v && i > 2 && !json_is_integer(v)) {
+            wf_ctl_error(c->client, c->id, "%s has to be a number", outer[i][0]);
+            return;
+        }
+        if (v && !put(c, text_of, sizeof(text_of), outer[i][1], v))
+            return;
+    }
+    json_object_foreach (with, key, v)
+        if (!put(c, text_of, sizeof(text_of), key, v))
+            return;
+    if (wf_ingress_fault(x->edges, text_of, &err))
+        wf_ctl_error(c->client, c->id, "%s", err.msg);
     else
-        wf_ctl_error(c->client, c->id, "%s has as many faults as are possible", port->name);
+        wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
 }
 
 /* {"up": true|false} or {"rate_bps": N}, or both. */
@@ -245,6 +276,11 @@ static void op_pfc(const struct wf_ctl_call *c)
 
     if (!port || !number(c, "quanta", 65535, 0, 65535, &quanta))
         return;
+    if (json_is_true(json_object_get(c->q, "pause"))) {
+        wf_ingress_pause(x->edges, port, (uint16_t)quanta);
+        wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
+        return;
+    }
     json_array_foreach (list, i, v) {
         json_int_t p = json_integer_value(v);
 

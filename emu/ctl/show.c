@@ -108,24 +108,25 @@ static void add_drops(struct view *v)
 
 static void add_faults(struct view *v)
 {
-    static const char *const actions[] = {"drop", "ce", "corrupt"};
-
     for (uint32_t n = 0; n < v->f->n_nodes; n++)
         for (uint16_t p = 0; p < v->f->nodes[n]->n_ports; p++) {
             const struct wf_port *port = &v->f->nodes[n]->ports[p];
 
-            for (const struct wf_fault *x = port->faults; x; x = x->next) {
+            for (const struct wf_fault *x = wf_faults_of(port); x; x = x->next) {
+                const char *name = x->coming_in ? port->peer->name : port->name;
                 json_t *r;
 
-                if (!fits(v, port->name))
+                if (!fits(v, name))
                     continue;
-                r = row(v, port->name);
-                json_object_set_new(r, "action", json_string(actions[x->action]));
+                r = row(v, name);
+                json_object_set_new(r, "action", json_string(wf_fault_action_names[x->action]));
+                json_object_set_new(r, "dir", json_string(x->coming_in ? "in" : "out"));
                 json_object_set_new(r, "class", json_string(wf_fault_class_names[x->match]));
                 json_object_set_new(r, "every", wf_json_u64(x->every));
                 json_object_set_new(r, "limit", wf_json_u64(x->limit));
                 json_object_set_new(r, "matched_frames", wf_json_u64(x->matched));
                 json_object_set_new(r, "hit_frames", wf_json_u64(x->hits));
+                json_object_set_new(r, "lacking_frames", wf_json_u64(x->lacking));
             }
         }
 }

@@ -229,6 +229,10 @@ static int check_desc(const struct wf_fabric *f, struct wf_err *err)
         if (s->action >= WF_DO_INJECT && !wf_fabric_port((struct wf_fabric *)f, s->where))
             return wf_err_set(err, EINVAL, "there is no port '%s' to inject at", s->where);
     }
+    for (uint32_t i = 0; i < f->desc->n_faults; i++)
+        if (!wf_fabric_port((struct wf_fabric *)f, f->desc->faults[i].port))
+            return wf_err_set(err, EINVAL, "there is no port '%s' for a fault",
+                              f->desc->faults[i].port);
     for (uint32_t i = 0; i < f->desc->n_flows; i++) {
         const struct wf_desc_flow *w = &f->desc->flows[i];
 
@@ -288,7 +292,8 @@ static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, s
 {
     const struct wf_desc *d = f->desc;
     size_t n = (size_t)wf_pool_hdr(d, opts) + wf_pool_full(d, opts) + 6ul * d->n_links +
-               3ul * d->n_flows + d->n_steps + 2ul * wf_discovery_agents(d) + EVENTS_MORE;
+               3ul * d->n_flows + d->n_steps + d->n_faults + 2ul * wf_discovery_agents(d) +
+               EVENTS_MORE;
 
     for (uint32_t i = 0; i < f->n_lcs; i++) {
         if (wf_wheel_reserve(&f->lcs[i].wheel, n))
@@ -376,6 +381,8 @@ int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,
     wf_discovery_start(f);
     make_flows(f);
     wf_fabric_ideals(f);
+    for (uint32_t i = 0; i < d->n_faults; i++)
+        wf_fabric_inject(f, wf_fabric_port(f, d->faults[i].port), &d->faults[i].fault);
     wf_timeline_start(f);
     *out = f;
     return 0;

@@ -54,6 +54,7 @@ static int check_port(struct wf_port *p, struct walk *w, struct wf_err *err)
         rc = wf_err_set(err, EPROTO, "%s sent %" PRIu64 " frames, %s got %" PRIu64, p->name, sent,
                         p->peer->name, got);
     w->queued += p->control.count;
+    w->held += p->faults ? p->faults->held : 0;
     w->dropped += p->ctr[WF_PORT_DROP_FRAMES];
     w->on_wire += sent - got;
     return rc;

@@ -65,6 +65,12 @@ struct wf_desc_step {
     struct wf_storm_cfg storm;
 };
 
+/* A fault that is there from the beginning, at the egress of a port. */
+struct wf_desc_fault {
+    const char *port;
+    struct wf_fault fault;
+};
+
 struct wf_desc {
     const char *name;
     uint64_t seed;
@@ -85,6 +91,8 @@ struct wf_desc {
     uint32_t n_flows;
     struct wf_desc_step *steps; /* in order of time */
     uint32_t n_steps;
+    struct wf_desc_fault *faults;
+    uint32_t n_faults;
 };
 
 /* Leaf-spine: leaves "leaf0".., spines "spine0".., hosts "h0".. filled leaf by leaf. Each leaf's

@@ -73,7 +73,7 @@ struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
 
     *copy = *fault;
     copy->next = NULL;
-    wf_port_fault(port, copy);
+    wf_faults_add(port, copy, &f->arena);
     return copy;
 }
 

@@ -13,6 +13,7 @@ enum {
     HDR_PACKETS_PER_PORT = 24,
     PORTS_OF_THEIR_OWN = 8192,
     HOPS_MAX = 6, /* links of a path */
+    FAULT_FRAMES_MAX = 4096,
 };
 
 uint64_t *wf_pool_rates(const struct wf_desc *d)
@@ -115,8 +116,15 @@ static uint64_t storm_packets(const struct wf_desc *d)
     return n;
 }
 
-/* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
-unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
+/* Packets that faults may hold or make: of the data packets that can be alive. */
+static void fault_packets(const struct wf_desc *d, uint64_t data, uint64_t *hdr, uint64_t *full)
+{
+    for (uint32_t i = 0; i < d->n_faults; i++)
+        wf_fault_packets(&d->faults[i].fault, data, hdr, full);
+}
+
+/* Data packets that flows can have in flight. */
+static uint64_t data_packets(const struct wf_desc *d)
 {
     uint64_t n = 0;
 
@@ -126,9 +134,17 @@ unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
             c->window_bytes < c->size_bytes * c->count ? c->window_bytes : c->size_bytes * c->count;
 
         /* full packets fill the window; each message that is posted may end in a short one */
-        n +=
-            2 * (bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4);
+        n += bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4;
     }
+    return n;
+}
+
+/* Header packets that can be alive: what flows keep in flight twice over, and control frames. */
+unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
+{
+    uint64_t data = data_packets(d), n = 2 * data, full = 0;
+
+    fault_packets(d, data, &n, &full);
     for (uint32_t i = 0; i < d->n_flows; i++)
         n += d->flows[i].cfg.control ? CNPS : 0;
     n += HDR_PACKETS_MIN + (uint64_t)opts->lcores * WF_PKT_SPARE + control_packets(d, n) +
@@ -146,7 +162,11 @@ uint32_t wf_pool_hdr_room(const struct wf_desc *d)
 
 unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
-    return opts->full_frames + FULL_FRAMES_MIN + wf_discovery_frames(d);
+    uint64_t hdr = 0, full = 0;
+
+    fault_packets(d, data_packets(d), &hdr, &full);
+    full = full < FAULT_FRAMES_MAX ? full : FAULT_FRAMES_MAX;
+    return opts->full_frames + FULL_FRAMES_MIN + wf_discovery_frames(d) + (unsigned)full;
 }
 
 uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)

@@ -9,7 +9,8 @@
 #ifndef WEFT_FABRIC_STIMULUS_H
 #define WEFT_FABRIC_STIMULUS_H
 
-#include "net/fault.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 enum wf_stimulus_kind {
     /* of an attached host */
@@ -23,8 +24,8 @@ enum wf_stimulus_kind {
     /* by command */
     WF_STIM_LINK,  /* where, on: a link goes up or down */
     WF_STIM_RATE,  /* where, value: a link has another rate, in bit/s */
-    WF_STIM_FAULT, /* where, fault: at a port's egress */
-    WF_STIM_PFC,   /* where, vector, value: quanta of a PFC frame out of a port */
+    WF_STIM_FAULT, /* where: a fault as text, see net/fault_config.h */
+    WF_STIM_PFC,   /* where, vector, value: quanta of a PFC frame out of a port; on: of 802.3x */
     WF_STIM_KINDS,
 };
 
@@ -37,12 +38,11 @@ struct wf_stimulus {
     uint64_t t_ps; /* it acts when every lcore stands there, before the events of that instant */
     enum wf_stimulus_kind kind;
     uint32_t edge;     /* which of the attached hosts, in the description's order */
-    const char *where; /* name of a link, port or counter */
+    const char *where; /* name of a link, port or counter; a fault */
     uint64_t value;
     bool on;
     bool first;     /* how it was as the run began: before all that is of the run */
     uint8_t vector; /* PFC: the priorities, a bit each */
-    struct wf_fault fault;
     /* FRAME: frame[0..cap_bytes) of len_bytes, both without FCS. Less than all: the payload was
      * cut, and icrc says what its ICRC was. */
     enum wf_stimulus_icrc icrc;

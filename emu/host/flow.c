@@ -167,8 +167,8 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
 {
     struct wf_prng prng;
     struct wf_qp_cfg tx = {
-        .qpn = (QPN_FIRST + 2 * number) & WF_QPN_MASK,
-        .dqpn = (QPN_FIRST + 2 * number + 1) & WF_QPN_MASK,
+        .qpn = wf_host_flow_qpn(number, true),
+        .dqpn = wf_host_flow_qpn(number, false),
         .pkey = WF_BTH_PKEY,
         .path_mtu = f->cfg.path_mtu,
         .window_bytes = f->cfg.window_bytes,
@@ -235,6 +235,11 @@ bool wf_host_flow_hash(const struct wf_flow *f, uint32_t *hash)
         return false;
     *hash = wf_flow_hash(buf, &p);
     return true;
+}
+
+uint32_t wf_host_flow_qpn(uint32_t number, bool sender)
+{
+    return (QPN_FIRST + 2 * number + !sender) & WF_QPN_MASK;
 }
 
 bool wf_host_flow_ids(const struct wf_flow *f, uint32_t *hash, uint32_t *dqpn, uint32_t *first_psn)

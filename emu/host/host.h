@@ -30,6 +30,8 @@ bool wf_host_flow_ids(const struct wf_flow *flow, uint32_t *hash, uint32_t *dqpn
                       uint32_t *first_psn);
 /* What a full packet and its ACK take on the empty path: its congestion control is told. */
 void wf_host_flow_rtt(struct wf_flow *flow, uint64_t base_rtt_ps);
+/* The queue pair number of the flow with this number, at its sender or receiver. */
+uint32_t wf_host_flow_qpn(uint32_t number, bool sender);
 /* Its counters (enum wf_ctr_FLOW). */
 uint64_t *wf_host_flow_ctr(struct wf_flow *flow);
 

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "net/fault.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "net/fault_qps.h"
 #include "wire/bth.h"
 #include "wire/edit.h"
 
 const char *const wf_fault_class_names[] = {"roce_data", "roce_ack", "roce",
                                             "any",       "control",  NULL};
 
-static bool matches(enum wf_fault_class class, const struct wf_parsed *p)
+const char *const wf_fault_action_names[] = {"drop",  "ce",       "corrupt", "duplicate", "reorder",
+                                             "delay", "truncate", "nak",     "rnr",       "ack",
+                                             "cnp",   "pfc",      "pause",   NULL};
+
+/* --- which packets ---------------------------------------------------------------------------- */
+
+static bool of_class(enum wf_fault_class class, const struct wf_parsed *p)
 {
     const struct wf_opcode *op = &wf_opcodes[p->opcode];
 
@@ -24,30 +34,226 @@ static bool matches(enum wf_fault_class class, const struct wf_parsed *p)
     return true;
 }
 
-static enum wf_reason hit(const struct wf_fault *f, struct wf_pkt *pkt)
+static bool is_addr(const struct wf_fault_addr *a, const uint8_t *ip, bool v4)
 {
-    if (f->action == WF_FAULT_DROP)
-        return WF_DROP_INJECTED;
-    if (f->action == WF_FAULT_CORRUPT) {
-        pkt->flags |= WF_PKT_DAMAGED;
-    } else if (wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p)) {
+    if (!a->has4 && !a->has6)
+        return true;
+    return v4 ? a->has4 && !memcmp(a->ip4, ip, 4) : a->has6 && !memcmp(a->ip6, ip, 16);
+}
+
+static bool goes_between(const struct wf_fault_ends *e, const struct wf_pkt *pkt)
+{
+    const struct wf_parsed *p = &pkt->p;
+    const uint8_t *ip = wf_pkt_bytes(pkt) + p->l3_off;
+    bool v4 = p->flags & WF_P_IP4;
+
+    if (!(p->flags & (WF_P_IP | WF_P_ROCEV1)))
+        return false;
+    if (e->has_qpn && (!(p->flags & WF_P_BTH) || p->dqpn != e->qpn))
+        return false;
+    return is_addr(&e->src, ip + (v4 ? 12 : 8), v4) && is_addr(&e->dst, ip + (v4 ? 16 : 24), v4);
+}
+
+static bool of_ends(const struct wf_fault *f, const struct wf_pkt *pkt)
+{
+    for (uint32_t i = 0; i < f->n_ends; i++)
+        if (goes_between(&f->ends[i], pkt))
+            return true;
+    return !f->n_ends;
+}
+
+static bool of_psn(const struct wf_fault_psns *r, uint32_t psn, const struct wf_stream *s)
+{
+    if (r->relative && !s)
+        return false;
+    if (r->relative)
+        psn = psn - s->first_psn;
+    return ((psn - r->first) & WF_PSN_MASK) <= ((r->last - r->first) & WF_PSN_MASK);
+}
+
+/* What a RoCE packet's headers and its stream say; s is NULL when the stream is not known. */
+static bool of_roce(const struct wf_fault *f, const struct wf_parsed *p, const struct wf_stream *s)
+{
+    if (f->by_opcode && !(f->opcodes[p->opcode / 8] >> p->opcode % 8 & 1))
+        return false;
+    if (f->psn.used && !of_psn(&f->psn, p->psn, s))
+        return false;
+    if (f->ordinal && (!s || s->ordinal != f->ordinal))
+        return false;
+    if (f->message && (!s || wf_stream_message(s, p->psn) != f->message))
+        return false;
+    return !f->iteration || (s && wf_stream_passes(s, p->psn) == f->iteration);
+}
+
+static bool asks_roce(const struct wf_fault *f)
+{
+    return f->by_opcode || f->psn.used || f->ordinal || f->message || f->iteration;
+}
+
+static bool matches(const struct wf_fault *f, const struct wf_pkt *pkt, const struct wf_stream *s,
+                    uint64_t now)
+{
+    if (now < f->from_ps || (f->until_ps && now >= f->until_ps))
+        return false;
+    if (!of_class(f->match, &pkt->p) || !of_ends(f, pkt))
+        return false;
+    return !asks_roce(f) || (pkt->p.flags & WF_P_BTH && of_roce(f, &pkt->p, s));
+}
+
+/* Of those that match, the ones that it takes. */
+static bool takes(struct wf_fault *f)
+{
+    f->matched++;
+    if (f->nth && f->matched != f->nth)
+        return false;
+    if (f->every > 1 && f->matched % f->every)
+        return false;
+    return !f->chance.den || wf_prng_below(&f->prng, f->chance.den) < f->chance.num;
+}
+
+/* --- what becomes of them --------------------------------------------------------------------- */
+
+static void let_go(struct wf_fault *f, struct wf_port *port, struct wf_fifo *behind)
+{
+    wf_lcore_cancel(port->node->net->lc, &f->release);
+    port->faults->held--;
+    wf_fifo_push(behind, &f->held->q);
+    f->held = NULL;
+}
+
+/* Nobody came to pass it. */
+static void too_long(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_fault *f = WF_CONTAINER_OF(ev, struct wf_fault, release);
+    struct wf_pkt *pkt = f->held;
+
+    f->held = NULL;
+    f->port->faults->held--;
+    wf_port_extra(f->port, pkt);
+}
+
+static bool hold(struct wf_fault *f, struct wf_port *port, struct wf_fate *fate)
+{
+    if (f->held)
+        return false; /* one at a time */
+    f->held = fate->pkt;
+    f->left = f->how.behind;
+    fate->pkt = NULL;
+    port->faults->held++;
+    wf_lcore_schedule(port->node->net->lc, &f->release, wf_now(port) + f->how.within_ps,
+                      wf_event_key(port->entity, WF_EV_TIMER, port->seq++), too_long);
+    return true;
+}
+
+static bool mark(struct wf_pkt *pkt)
+{
+    if (wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p)) {
         pkt->flags |= WF_PKT_MARKED;
         wf_pkt_edited(pkt);
     }
-    return WF_DROP_NONE;
+    return true; /* a packet that is not ECN-capable was meant all the same */
 }
 
-enum wf_reason wf_fault_apply(struct wf_fault *faults, struct wf_pkt *pkt)
+/* False: it could not be done. */
+static bool act(struct wf_fault *f, struct wf_port *port, const struct wf_stream *s,
+                struct wf_fate *fate)
 {
-    enum wf_reason why = WF_DROP_NONE;
-
-    for (struct wf_fault *f = faults; f && !why; f = f->next) {
-        if ((f->limit && f->hits == f->limit) || !matches(f->match, &pkt->p))
-            continue;
-        if (++f->matched % f->every)
-            continue;
-        f->hits++;
-        why = hit(f, pkt);
+    switch (f->action) {
+    case WF_FAULT_DROP:
+        fate->why = WF_DROP_INJECTED;
+        return true;
+    case WF_FAULT_CE:
+        return mark(fate->pkt);
+    case WF_FAULT_CORRUPT:
+        return wf_fault_corrupt(f, port->node->net, fate);
+    case WF_FAULT_TRUNCATE:
+        return wf_fault_truncate(f, port->node->net, fate);
+    case WF_FAULT_DUPLICATE:
+        fate->copies += f->how.copies ? f->how.copies : 1;
+        return true;
+    case WF_FAULT_DELAY:
+        fate->delay_ps += f->how.delay_ps;
+        return true;
+    case WF_FAULT_REORDER:
+        return hold(f, port, fate);
+    default:
+        return wf_fault_make(f, port, s, fate);
     }
-    return why;
+}
+
+static void one(struct wf_fault *f, struct wf_port *port, const struct wf_stream *s,
+                struct wf_fate *fate)
+{
+    uint64_t now = wf_now(port);
+    bool passes_held;
+
+    if (!f->held && f->limit && f->hits == f->limit)
+        return;
+    if (!matches(f, fate->pkt, s, now))
+        return;
+    passes_held = f->held && !--f->left;
+    if ((!f->limit || f->hits < f->limit) && takes(f)) {
+        bool done = act(f, port, s, fate);
+
+        f->hits += done;
+        f->lacking += !done && f->action != WF_FAULT_REORDER;
+    }
+    if (passes_held)
+        let_go(f, port, &fate->behind);
+}
+
+void wf_faults_pass(struct wf_port *port, struct wf_fate *fate)
+{
+    struct wf_fault_streams *streams = port->faults->streams;
+    const struct wf_stream *s = streams ? wf_streams_note(streams, fate->pkt) : NULL;
+
+    for (struct wf_fault *f = port->faults->first; f && fate->pkt && !fate->why; f = f->next)
+        one(f, port, s, fate);
+}
+
+/* --- a port's faults -------------------------------------------------------------------------- */
+
+static void begin_draws(struct wf_fault *f, const struct wf_port *port, unsigned number)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), "fault %u of %s", number, port->name);
+    wf_prng_init(&f->prng, port->node->net->seed, name);
+}
+
+void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena *arena)
+{
+    struct wf_fault **at;
+    unsigned number = 0;
+
+    if (!port->faults)
+        port->faults = WF_ARENA_NEW(arena, struct wf_faults);
+    for (at = &port->faults->first; *at; at = &(*at)->next)
+        number++;
+    *at = fault;
+    fault->next = NULL;
+    fault->port = port;
+    begin_draws(fault, port, number);
+    if (fault->needs_streams && !port->faults->streams)
+        port->faults->streams = wf_streams_new(port, arena);
+    if (fault->iteration)
+        wf_streams_count(port->faults->streams, arena);
+    port->risky = true;
+}
+
+const struct wf_fault *wf_faults_of(const struct wf_port *port)
+{
+    return port->faults ? port->faults->first : NULL;
+}
+
+void wf_fault_packets(const struct wf_fault *f, uint64_t data, uint64_t *hdr, uint64_t *full)
+{
+    enum { MOST = 2048 };
+    uint64_t hits = f->nth ? 1 : f->every > 1 ? data / f->every + 1 : data + MOST / 4;
+
+    if (f->limit && f->limit < hits)
+        hits = f->limit;
+    *hdr += (hits + 1) * (f->how.copies + 1ull);
+    if (f->action == WF_FAULT_CORRUPT || f->action == WF_FAULT_TRUNCATE)
+        *full += hits < MOST ? hits : MOST;
 }

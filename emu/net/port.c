@@ -107,17 +107,18 @@ static bool chance(struct wf_prng *prng, struct wf_fraction share)
 }
 
 /* What happens to it on the way: configured loss and damage, and injected faults. */
-static enum wf_reason on_the_way(struct wf_port *port, struct wf_pkt *pkt)
+static void on_the_way(struct wf_port *port, struct wf_fate *fate)
 {
     struct wf_link *link = port->link;
 
-    if (chance(&port->prng, link->cfg.loss))
-        return WF_DROP_LINK_LOSS;
+    if (chance(&port->prng, link->cfg.loss)) {
+        fate->why = WF_DROP_LINK_LOSS;
+        return;
+    }
     if (chance(&port->prng, link->cfg.corrupt))
-        pkt->flags |= WF_PKT_DAMAGED;
+        fate->pkt->flags |= WF_PKT_DAMAGED;
     if (port->faults)
-        return wf_fault_apply(port->faults, pkt);
-    return WF_DROP_NONE;
+        wf_faults_pass(port, fate);
 }
 
 static void lose(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why)
@@ -137,19 +138,74 @@ static inline void occupy(struct wf_port *port, const struct wf_pkt *pkt, uint64
                                             : wf_txclock_take(&port->tx, now, bytes);
 }
 
+static inline __attribute__((always_inline)) void sent(struct wf_port *port, struct wf_pkt *pkt,
+                                                       uint64_t start_ps)
+{
+    wf_digest_add(&port->digest, start_ps, pkt->hash);
+    if (port->tapped)
+        tap(port, pkt, WF_TAP_TX);
+}
+
+/* A frame that comes later than its last bit: others pass it. */
+static void to_link_late(struct wf_lcore *lc, struct wf_port *port, struct wf_pkt *pkt,
+                         uint64_t delay_ps)
+{
+    pkt->port = port->peer;
+    pkt->link_downs = port->tx_downs;
+    pkt->last_bit_ps = port->busy_until_ps + port->last_ps + delay_ps;
+    arrives(lc, port, pkt, pkt->last_bit_ps);
+}
+
+/* The last copy, of which the others are made: the frame itself may be another lcore's by then. */
+static void copies_behind(struct wf_port *port, struct wf_pkt *twin, uint32_t copies)
+{
+    struct wf_pkt *copy;
+
+    while (--copies && (copy = wf_pkt_replicate(port->node->net, twin)))
+        wf_port_extra(port, copy);
+    wf_port_extra(port, twin);
+}
+
+/* The frame may meet a fault: it, and what comes of it. It was counted as sent. */
+static __attribute__((noinline)) void transmit_risky(struct wf_lcore *lc, struct wf_port *port,
+                                                     struct wf_pkt *pkt, uint64_t now)
+{
+    struct wf_fate fate = {.pkt = pkt};
+    struct wf_pkt *twin = NULL;
+    struct wf_fifo_node *n;
+
+    port->ctr[WF_PORT_TX_FRAMES]--;
+    port->ctr[WF_PORT_TX_BYTES] -= pkt->frame_len;
+    on_the_way(port, &fate);
+    if (fate.pkt) {
+        if (fate.copies)
+            twin = wf_pkt_replicate(port->node->net, fate.pkt);
+        port->ctr[WF_PORT_TX_FRAMES]++;
+        port->ctr[WF_PORT_TX_BYTES] += fate.pkt->frame_len;
+        sent(port, fate.pkt, now);
+        if (fate.why)
+            lose(port, fate.pkt, fate.why);
+        else if (fate.delay_ps)
+            to_link_late(lc, port, fate.pkt, fate.delay_ps);
+        else
+            to_link(lc, port, fate.pkt, now);
+    }
+    if (twin)
+        copies_behind(port, twin, fate.copies);
+    while ((n = wf_fifo_pop(&fate.behind)))
+        wf_port_extra(port, WF_CONTAINER_OF(n, struct wf_pkt, q));
+}
+
 static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
                                                            struct wf_port *port, struct wf_pkt *pkt,
                                                            uint64_t now)
 {
-    enum wf_reason why = port->risky ? on_the_way(port, pkt) : WF_DROP_NONE;
-
-    wf_digest_add(&port->digest, now, pkt->hash);
-    if (port->tapped)
-        tap(port, pkt, WF_TAP_TX);
-    if (why)
-        lose(port, pkt, why);
-    else
-        to_link(lc, port, pkt, now);
+    if (__builtin_expect(port->risky, 0)) {
+        transmit_risky(lc, port, pkt, now);
+        return;
+    }
+    sent(port, pkt, now);
+    to_link(lc, port, pkt, now);
 }
 
 static void look_event(struct wf_lcore *lc, struct wf_event *ev);
@@ -433,14 +489,45 @@ void wf_port_link_known(struct wf_port *port)
     port->cut_through = port->peer->node->cut_through;
 }
 
-void wf_port_fault(struct wf_port *port, struct wf_fault *fault)
+void wf_port_extra(struct wf_port *port, struct wf_pkt *pkt)
 {
-    struct wf_fault **at = &port->faults;
+    struct wf_lcore *lc = port->node->net->lc;
+    uint64_t start = lc->now_ps > port->busy_until_ps ? lc->now_ps : port->busy_until_ps;
 
-    while (*at)
-        at = &(*at)->next;
-    *at = fault;
-    port->risky = true;
+    if (!port->up) {
+        refuse(port, pkt);
+        return;
+    }
+    wf_lcore_cancel(lc, &port->kick); /* the wire is free later than it was to look */
+    occupy(port, pkt, start);
+    port->ctr[WF_PORT_TX_FRAMES]++;
+    port->ctr[WF_PORT_TX_BYTES] += pkt->frame_len;
+    sent(port, pkt, start);
+    to_link(lc, port, pkt, start);
+    if (port->occupied)
+        wf_port_kick(port, 0);
+}
+
+static void came_in(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_pkt *pkt = WF_CONTAINER_OF(ev, struct wf_pkt, ev);
+    struct wf_port *port = pkt->port;
+
+    port->faults->held--;
+    if (port->tapped)
+        tap(port, pkt, WF_TAP_RX);
+    port->node->ops->rx(port->node, port, pkt);
+}
+
+void wf_port_comes_in(struct wf_port *port, struct wf_pkt *pkt)
+{
+    struct wf_lcore *lc = port->node->net->lc;
+
+    port->faults->held++;
+    pkt->port = port;
+    pkt->last_bit_ps = lc->now_ps;
+    wf_lcore_schedule(lc, &pkt->ev, lc->now_ps,
+                      wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), came_in);
 }
 
 uint64_t wf_port_backlog(const struct wf_port *port)

@@ -176,9 +176,9 @@ struct wf_port {
     const struct wf_ll_ops *ll_ops;
     void *ll;
     const struct wf_sched_ops *sched;
-    void *sched_state; /* the scheduler's own */
-    uint32_t sched_at; /* DWRR's place */
-    struct wf_fault *faults;
+    void *sched_state;         /* the scheduler's own */
+    uint32_t sched_at;         /* DWRR's place */
+    struct wf_faults *faults;  /* NULL: none */
     struct wf_prng prng;       /* what the link does to the frames that it sends */
     struct wf_fifo control;    /* MAC control frames go before everything */
     uint64_t tx_lost, rx_lost; /* sent but lost on the link; lost on arrival */
@@ -210,8 +210,10 @@ void wf_port_kick(struct wf_port *port, uint64_t t_ps);
 void wf_port_link_changed(struct wf_port *port, bool up);
 /* Take over what the link and the peer are. */
 void wf_port_link_known(struct wf_port *port);
-/* One more fault, behind those that are there; it lives as long as the port. */
-void wf_port_fault(struct wf_port *port, struct wf_fault *fault);
+/* A frame that nobody queued goes right behind what is on the wire. */
+void wf_port_extra(struct wf_port *port, struct wf_pkt *pkt);
+/* A frame that nobody sent comes in by the port, later at this instant. */
+void wf_port_comes_in(struct wf_port *port, struct wf_pkt *pkt);
 /* Somebody who looks on, before those who do already; and no more. */
 void wf_port_tap(struct wf_port *port, struct wf_tap *tap);
 void wf_port_untap(struct wf_port *port, const struct wf_tap *tap);

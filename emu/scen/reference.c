@@ -14,6 +14,7 @@
 #include "cap/why_log.h"
 #include "cc/laws.h"
 #include "host/cc_law.h"
+#include "net/fault_config.h"
 #include "scen/scen_priv.h"
 
 enum { PATH_MAX_LEN = 96 };
@@ -161,6 +162,7 @@ static const struct section sections[] = {
     {"Keys of a flow", "workload", &wf_flow_keys,
      "Beside those of the workload, in the same entry."},
     {"timeline", "timeline", &wf_step_keys, NULL},
+    {"faults", "faults", &wf_fault_keys, NULL},
     {"capture", "capture", &wf_capture_keys, "A list; each entry is a capture point."},
     {"trace", "trace", &wf_trace_keys,
      "A list; each entry is a set of series in a CSV file with the columns `time_ps`, `object`, "

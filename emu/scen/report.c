@@ -14,17 +14,6 @@
 
 enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24 };
 
-static uint32_t count_idle_faults(const struct wf_fabric *f)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < f->n_nodes; i++)
-        for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
-            for (const struct wf_fault *x = f->nodes[i]->ports[p].faults; x; x = x->next)
-                n += !x->hits;
-    return n;
-}
-
 void wf_report_end(struct wf_report *r)
 {
     struct wf_fabric *f = r->f;
@@ -36,7 +25,7 @@ void wf_report_end(struct wf_report *r)
     r->reliable = !r->live || r->lateness_p99_ps <= r->scen->desc.lateness_bound_ps;
     r->broken = wf_fabric_check(f, &r->broken_err) != 0;
     r->digest = wf_fabric_digest(f);
-    r->idle_faults = r->interrupted ? 0 : count_idle_faults(f);
+    wf_report_faults(r);
     if (r->interrupted)
         wf_expects_interrupt(&r->scen->expects);
     if (!r->scen->expects.lossless_drops_expected)
@@ -281,8 +270,7 @@ static void tail(const struct wf_report *r, FILE *out)
                 "  FAILED: %u deadlocks; an expectation about fabric.deadlock_events decides\n"
                 "  otherwise\n",
                 r->deadlocks->n);
-    if (r->idle_faults)
-        fprintf(out, "  FAILED: %u injected faults never hit a frame\n", r->idle_faults);
+    wf_report_faults_text(r, out);
     if (r->broken)
         fprintf(out, "  BUG: an invariant of weft does not hold: %s\n", r->broken_err.msg);
     fprintf(out, "\n%s\n",

@@ -40,7 +40,9 @@ struct wf_report {
     bool broken; /* an invariant did not hold: our bug */
     struct wf_err broken_err;
     uint64_t lossless_drops; /* that no expectation allows */
-    uint32_t idle_faults;    /* injected faults that never hit */
+    uint32_t idle_faults;    /* injected faults that never hit, and were to */
+    struct wf_report_fault *faults;
+    uint32_t n_faults;
     struct wf_digest digest;
     struct wf_pause_tree pauses;
     struct wf_storm_sources storms;
@@ -57,6 +59,18 @@ void wf_report_text(struct wf_report *r, FILE *out);
 void wf_report_storms(struct wf_fabric *f, FILE *out);
 /* A new object; the caller owns the reference. */
 json_t *wf_report_json(struct wf_report *r);
+/* report_faults.c: what became of the faults. A fault of the scenario is one, at however many
+ * ports.
+ */
+struct wf_report_fault {
+    const struct wf_fault *fault; /* of the first port */
+    const char *at;
+    uint64_t ports, matched, hits, lacking;
+    uint64_t unknown; /* packets of queue pairs beyond those that a port remembers */
+};
+void wf_report_faults(struct wf_report *r);
+void wf_report_faults_text(const struct wf_report *r, FILE *out);
+json_t *wf_report_faults_json(const struct wf_report *r);
 /* report_pauses.c: the parts of both about pauses: who paused whom, deadlocks, storms. */
 void wf_report_pauses_text(const struct wf_report *r, FILE *out);
 json_t *wf_report_pauses_json(const struct wf_report *r);

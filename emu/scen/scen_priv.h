@@ -95,6 +95,7 @@ const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, cons
 void wf_scen_workload(struct wf_scenario *s);
 void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
 void wf_scen_timeline(struct wf_scenario *s);
+void wf_scen_faults(struct wf_scenario *s);
 void wf_scen_captures(struct wf_scenario *s);
 void wf_scen_traces(struct wf_scenario *s);
 void wf_scen_why(struct wf_scenario *s);

@@ -71,8 +71,8 @@ const struct wf_keyset wf_scen_keys = {
 
 /* Sections that are no options. */
 static const char *const sections[] = {
-    "weft",     "topology", "profile", "links", "switches", "ports", "hosts", "workload",
-    "timeline", "capture",  "trace",   "why",   "expect",   "lab",   "cc",    NULL};
+    "weft",   "topology", "profile", "links", "switches", "ports", "hosts", "workload", "timeline",
+    "faults", "capture",  "trace",   "why",   "expect",   "lab",   "cc",    NULL};
 
 bool wf_scen_name_ok(const char *name)
 {
@@ -197,6 +197,7 @@ static int load_tree(struct wf_scenario *s)
         wf_scen_nic_ccs(s);
         wf_scen_workload(s);
         wf_scen_timeline(s);
+        wf_scen_faults(s);
         wf_scen_captures(s);
         wf_scen_traces(s);
         wf_scen_why(s);

@@ -37,6 +37,7 @@ extern const struct wf_keyset wf_scen_keys;
 struct wf_scen_work;
 struct wf_scen_topology;
 struct wf_scen_step;
+struct wf_fault_cfg;
 struct wf_scen_text;
 struct wf_scen_layers;
 struct wf_scen_cc;
@@ -69,6 +70,8 @@ struct wf_scenario {
     struct wf_scen_topology *topology_cfg;
     struct wf_scen_step **steps; /* of the timeline, as written */
     uint32_t n_steps;
+    struct wf_fault_cfg **faults; /* as written */
+    uint32_t n_faults;
     struct wf_scen_work *work;
     uint32_t n_work;
     struct wf_scen_cc **ccs; /* congestion controls */

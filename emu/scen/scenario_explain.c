@@ -11,6 +11,7 @@
 #include "cap/capture.h"
 #include "cap/series.h"
 #include "cap/why_log.h"
+#include "net/fault_config.h"
 #include "scen/scen_priv.h"
 
 enum { NAMES_SHOWN = 8 };
@@ -301,6 +302,10 @@ static void explain_lists(const struct wf_scenario *s, FILE *out)
     for (uint32_t i = 0; i < s->n_steps; i++) {
         fprintf(out, "\ntimeline, entry %u:\n", i + 1);
         wf_fill_explain(out, &wf_step_keys, s->steps[i], &s->origins, "  ");
+    }
+    for (uint32_t i = 0; i < s->n_faults; i++) {
+        fprintf(out, "\nfaults, entry %u:\n", i + 1);
+        wf_fill_explain(out, &wf_fault_keys, s->faults[i], &s->origins, "  ");
     }
     for (uint32_t i = 0; i < s->n_captures; i++) {
         fprintf(out, "\ncapture, entry %u:\n", i + 1);

@@ -245,11 +245,16 @@ static void command(struct world *w, struct wf_prng *p)
 {
     struct wf_link *link = &w->f->links[wf_prng_below(p, w->desc.n_links)];
     struct wf_port *port = link->ends[wf_prng_below(p, 2)];
-    const struct wf_fault fault = {.action = (enum wf_fault_action)wf_prng_below(p, 3),
-                                   .match = (enum wf_fault_class)wf_prng_below(p, 4),
-                                   .every = 1 + wf_prng_below(p, 9),
-                                   .limit = 1 + wf_prng_below(p, 9)};
+    static const char *const more[] = {
+        "", " copies=2", " crc=repaired", " part=frame", " probability=1/2", " psn=+0-3"};
+    struct wf_err err;
+    char fault[200];
 
+    snprintf(fault, sizeof(fault),
+             "do=%s where=%s match=%s every=%u limit=%u within=20us delay=9us%s",
+             wf_fault_action_names[wf_prng_below(p, 13)], port->name,
+             wf_fault_class_names[wf_prng_below(p, 4)], 1 + (unsigned)wf_prng_below(p, 9),
+             1 + (unsigned)wf_prng_below(p, 9), more[wf_prng_below(p, 6)]);
     switch (wf_prng_below(p, 5)) {
     case 0:
         wf_ingress_link(&w->edges, link, wf_prng_below(p, 3) != 0);
@@ -261,7 +266,7 @@ static void command(struct world *w, struct wf_prng *p)
         wf_ingress_link_rate(&w->edges, link, 100000000 + wf_prng_below(p, 900000000));
         break;
     case 3:
-        wf_ingress_fault(&w->edges, port, &fault);
+        wf_ingress_fault(&w->edges, fault, &err);
         break;
     default:
         wf_ingress_pfc(&w->edges, port, (uint8_t)(1 + wf_prng_below(p, 255)),
@@ -412,7 +417,11 @@ static void what_does_not_fit_is_refused(void **state)
         {.kind = WF_STIM_LINK},
         {.kind = WF_STIM_RATE, .where = "leaf0:p3-spine0:p0", .value = 0},
         {.kind = WF_STIM_FAULT, .where = "leaf0:p0"},
-        {.kind = WF_STIM_FAULT, .where = "leaf0:p0", .fault = {.every = 1, .action = 77}},
+        {.kind = WF_STIM_FAULT},
+        {.kind = WF_STIM_FAULT, .where = "do=drop"},
+        {.kind = WF_STIM_FAULT, .where = "do=drop where=leaf7:p0"},
+        {.kind = WF_STIM_FAULT, .where = "do=drop where=leaf0:p0 psn=x"},
+        {.kind = WF_STIM_FAULT, .where = "do=drop where=leaf0:p0 every=1 \xff"},
         {.kind = WF_STIM_PFC, .where = "leaf7:p0"},
         {.kind = WF_STIM_FRAME, .frame = b, .cap_bytes = 200, .len_bytes = WF_FULL_ROOM + 1},
         {.kind = WF_STIM_FRAME, .frame = b, .cap_bytes = 200, .len_bytes = 100},

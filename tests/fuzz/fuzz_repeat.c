@@ -5,6 +5,7 @@
  * accounted for in the end. The input is a script of stimuli with the time between them.
  */
 #include <rte_eal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -95,6 +96,31 @@ static void any_frame(struct script *s, struct world *w, struct wf_stimulus *st,
     st->frame = b;
 }
 
+/* The text of a fault: bytes as they come behind a place, or words that make one. */
+static const char *any_fault(struct script *s, char text[256])
+{
+    static const char *const more[] = {
+        "nth=2",           "every=3",          "psn=+1-7",        "psn=5",
+        "from=h0 to=h1",   "to=h1 qp=#1",      "message=2",       "iteration=2",
+        "probability=1/2", "crc=icrc",         "crc=repaired",    "part=frame offset=9",
+        "part=l3 keep=7",  "keep=30",          "opcode=ack,0x0a", "match=any",
+        "match=control",   "reply_qp=17",      "matched=pass",    "answer_psn=-1",
+        "copies=3",        "delay=9us",        "behind=2",        "bytes=5000",
+        "part=ext",        "part=bth bytes=8", "dir=in",          "match=roce",
+        "limit=2",         "within=3us"};
+    unsigned n = (unsigned)take(s, 1), words = n / 16 % 5;
+    int used = snprintf(text, 256, "do=%s where=leaf%u:p%u", wf_fault_action_names[n % 13], n & 1,
+                        n / 2 % 4);
+
+    for (unsigned i = 0; i < words; i++)
+        used += snprintf(text + used, 256 - (size_t)used, " %s",
+                         more[take(s, 1) % (sizeof(more) / sizeof(more[0]))]);
+    for (unsigned i = 0; n > 250 && i < 16; i++)
+        text[used++] = (char)take(s, 1);
+    text[used] = '\0';
+    return text;
+}
+
 static void one(struct script *s, struct world *w)
 {
     static const char *const places[] = {"leaf0:p0-h0:p0",
@@ -111,6 +137,7 @@ static void one(struct script *s, struct world *w)
                              .edge = (uint32_t)take(s, 1) % (EDGES + 1),
                              .on = wide & 128};
     struct wf_err err = {0};
+    char fault[256];
 
     st.where = places[take(s, 1) % (sizeof(places) / sizeof(places[0]))];
     st.value = take(s, wide & 64 ? 8 : 2);
@@ -118,10 +145,7 @@ static void one(struct script *s, struct world *w)
         any_frame(s, w, &st, b);
     st.vector = (uint8_t)st.value;
     if (st.kind == WF_STIM_FAULT)
-        st.fault = (struct wf_fault){.action = (enum wf_fault_action)(st.value % 5),
-                                     .match = (enum wf_fault_class)(st.value / 8 % 6),
-                                     .every = st.value / 64 % 4,
-                                     .limit = st.value / 256};
+        st.where = any_fault(s, fault);
     if (wf_ingress_repeat(&w->edges, &st, &err))
         FUZZ_CHECK(err.msg[0]);
 }

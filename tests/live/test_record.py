@@ -70,6 +70,14 @@ class Live(unittest.TestCase):
         self.assertEqual(done.returncode, status, f"{args}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def wait_for_it(self):
+        for _ in range(300):
+            if not subprocess.run([WEFT, "show"], cwd=self.dir, env=self.env, check=False,
+                                  capture_output=True).returncode:
+                return
+            time.sleep(0.1)
+        self.fail("it does not come up")
+
     def load(self):
         """h0 sends datagrams to h2, half of them to the RoCEv2 port with nonsense in them."""
         program = ("import socket, sys, time\n"
@@ -85,6 +93,13 @@ class Live(unittest.TestCase):
     def incident(self):
         time.sleep(0.4)
         self.weft("inject", "drop", "--at", "leaf1:p0", "--class", "any", "--every", "50")
+        self.weft("inject", "duplicate", "--at", "leaf0:p0", "--dir", "in", "--class", "any",
+                  "--every", "40", "--copies", "2")
+        self.weft("inject", "delay", "--at", "leaf1:p0", "--class", "any", "--probability", "1/30",
+                  "--delay", "3ms")
+        self.weft("inject", "corrupt", "--at", "leaf1:p0", "--class", "any", "--crc", "icrc",
+                  "--part", "frame", "--offset", "60", "--every", "25", "--count", "20")
+        self.weft("inject", "pause", "--at", "leaf0:p0", "--quanta", "100")
         self.weft("inject", "rate", "leaf0:p2-spine0:p0", "20Mbps")
         self.weft("inject", "down", "leaf1:p3-spine1:p1")
         self.weft("inject", "pfc", "--at", "leaf0:p0", "--priority", "0")
@@ -117,9 +132,13 @@ class Live(unittest.TestCase):
         with subprocess.Popen([WEFT, "run", "--live", "--record", "live.tar.zst", *options,
                                "live.yaml"], cwd=self.dir, env=self.env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True) as weft:
-            time.sleep(0.5)
+            self.wait_for_it()
             with self.load() as load:
-                self.incident()
+                try:
+                    self.incident()
+                except Exception:
+                    weft.kill()
+                    raise
                 load.wait(timeout=20)
             weft.send_signal(signal.SIGINT)
             out = weft.communicate(timeout=60)[0]

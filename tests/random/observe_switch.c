@@ -88,7 +88,7 @@ static void departure(struct ob_port *p, const struct ob_frame *fr)
 
 static bool ce_by_fault(const struct wf_port *port)
 {
-    for (const struct wf_fault *f = port->faults; f; f = f->next)
+    for (const struct wf_fault *f = wf_faults_of(port); f; f = f->next)
         if (f->action == WF_FAULT_CE)
             return true;
     return false;

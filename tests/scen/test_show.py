@@ -135,15 +135,19 @@ class Show(unittest.TestCase):
         self.refused("nothing.json", "show", "ports", "--of", "nothing.json")
 
     def test_inject_speaks_of_what_was_typed(self):
-        self.refused("'drxop' is no thing to inject; expected one of drop, ce, corrupt, down, up, pfc, "
-                     "rate; did you mean 'drop'?", "inject", "drxop", "--at", "leaf0:p0")
-        self.refused("--every 0: expected 1 to ", "inject", "drop", "--at", "x", "--every", "0")
-        self.refused("--every 'two': expected a whole number", "inject", "drop", "--every", "two")
+        self.refused("'drxop' is no thing to inject; expected one of down, up, rate, drop, ce, "
+                     "corrupt, duplicate, reorder, delay, truncate, nak, rnr, ack, cnp, pfc, pause; "
+                     "did you mean 'drop'?", "inject", "drxop", "--at", "leaf0:p0")
+        self.refused("--every 0: every: '0' for every is out of range, expected 1 to ", "inject", "drop", "--at", "x", "--every", "0")
+        self.refused("--every two: every: 'two' is not a whole number", "inject", "drop", "--every", "two")
         self.refused("--priority 8: expected 0 to 7", "inject", "pfc", "--priority", "8")
-        self.refused("--quanta 65536: expected 0 to 65535", "inject", "pfc", "--quanta", "65536")
+        self.refused("--quanta 65536: quanta: '65536' for quanta is out of range, expected 0 to 65535", "inject", "pfc", "--quanta", "65536")
         self.refused("(--priority 3)", "inject", "pfc", "--at", "leaf0:p0")
-        self.refused("'roc' is no class of frames; expected one of roce_data, roce_ack, roce, any",
+        self.refused("--class roc: match: 'roc' is not one of roce_data, roce_ack, roce, any",
                      "inject", "drop", "--class", "roc")
+        self.refused("--timer does not go with nak", "inject", "nak", "--at", "x", "--timer", "3")
+        self.refused("--iteration 255: iteration: ", "inject", "drop", "--iteration", "255")
+        self.refused("did you mean 'opcode'?", "inject", "drop", "--opcodd", "ack")
 
     def live(self, name, view):
         code, out, err = weft("show", *view.split(), "-i", name, "--json")

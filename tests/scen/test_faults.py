@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Faults of scenarios as people write them: mistakes with their place, what never fired, what the
+wire holds by tshark and by an ICRC that is not weft's, digests on several lcores."""
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+
+WEFT = os.environ["WEFT"]
+TWO = "weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+FLOW = "workload: [{name: f, from: h0, to: h1, size: 20kB, count: 5}]\n"
+
+
+def weft(*args, text=None, cwd=None):
+    done = subprocess.run([WEFT, *args], input=text, capture_output=True, text=True, timeout=100,
+                          check=False, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
+
+
+def run(faults, *args, base=TWO + FLOW, capture=False, cwd=None):
+    args = ("run", *(() if capture else ("--no-capture",)), "--json", "-", *args, "-")
+    code, out, err = weft(*args, text=base + "faults:\n" + faults, cwd=cwd)
+    return code, json.loads(out) if out else None, err
+
+
+def icrc_is_right(frame):
+    """By zlib's CRC: what a switch may change counts as ones."""
+    end = 14 + struct.unpack_from(">H", frame, 16)[0]
+    masked = bytearray(b"\xff" * 8 + frame[14:end - 4])
+    for at in (8 + 1, 8 + 8, 8 + 10, 8 + 11, 8 + 26, 8 + 27, 8 + 28 + 4):
+        masked[at] = 0xff
+    return struct.pack("<I", zlib.crc32(masked)) == frame[end - 4:end]
+
+
+def frames(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    at = 0
+    while at + 12 <= len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            yield data[at + 28:at + 28 + struct.unpack_from("<I", data, at + 20)[0]]
+        at += length
+
+
+class Faults(unittest.TestCase):
+    def refused(self, line, says, col):
+        code, _, err = weft("check", "-", text=TWO + FLOW + "faults:\n  - " + line + "\n")
+        self.assertEqual(code, 2, err)
+        self.assertRegex(err, rf"stdin:5:{col}: error: .*" + re.escape(says))
+
+    def test_mistakes_have_their_place(self):
+        self.refused("{do: dropp, where: 'leaf0:p0'}", "did you mean 'drop'", 10)
+        self.refused("{where: 'leaf0:p0'}", "'do' is missing", 5)
+        self.refused("{do: drop}", "'where' is missing", 5)
+        self.refused("{do: drop, where: 'leaf7:p0'}", "matches no port", 23)
+        self.refused("{do: drop, where: 'leaf[:p0'}", "", 23)
+        self.refused("{do: drop, where: 'leaf0:p0', psn: 5-x}", "'5-x' is no PSN", 40)
+        self.refused("{do: drop, where: 'leaf0:p0', psm: 5}", "did you mean 'psn'", 35)
+        self.refused("{do: drop, where: 'leaf0:p0', flow: g}", "'g' is no flow", 41)
+        self.refused("{do: drop, where: 'leaf0:p0', from: h2}", "neither a host nor an address", 41)
+        self.refused("{do: drop, where: 'leaf0:p0', qp: '#1'}", "'from' and 'to' are missing", 39)
+        self.refused("{do: drop, where: 'leaf0:p0', opcode: [ack, nack]}", "'nack' is no opcode", 43)
+        self.refused("{do: drop, where: 'leaf0:p0', timer: 3}", "'timer' does not go with drop", 42)
+        self.refused("{do: rnr, where: 'leaf0:p0', timer: 32}", "out of range", 41)
+        self.refused("{do: drop, where: 'leaf0:p0', after: 5}", "", 42)
+        self.refused("{do: delay, where: 'leaf0:p0'}", "'delay' is missing", 5)
+        code, _, err = weft("check", "-", text=TWO + FLOW + "faults: {do: drop}\n")
+        self.assertEqual(code, 2)
+        self.assertIn("stdin:4:9: error: faults: expected a list", err)
+
+    def test_what_never_fired_is_an_error(self):
+        at = "{do: drop, where: 'leaf0:p0', match: control"
+        code, result, _ = run(f"  - {at}}}\n")
+        self.assertEqual((code, result["verdict"]), (1, "failed"))
+        code, out, _ = weft("run", "--no-capture", "-", text=TWO + FLOW + f"faults:\n  - {at}}}\n")
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: faults.0: drop leaf0:p0 never hit a frame", out)
+        code, result, _ = run(f"  - {at}, may_not_fire: true}}\n")
+        self.assertEqual((code, result["verdict"]), (0, "passed"))
+        # at several ports it is one
+        code, result, _ = run("  - {do: drop, where: 'leaf*', flow: f, match: roce_data, nth: 2}\n")
+        self.assertEqual(code, 0)
+        self.assertGreater(result["faults"][0]["ports"], 3)
+        self.assertEqual(result["faults"][0]["hit_frames"], 2)  # towards h1 at two hops
+        # an answer to a queue pair that nothing has told of comes to nothing, and says so
+        text = TWO + FLOW + "faults:\n  - {do: nak, where: 'leaf1:p0', match: roce_data, nth: 1}\n"
+        code, out, _ = weft("run", "--no-capture", "-", text=text)
+        self.assertEqual(code, 1)
+        self.assertIn("1 times it could not: ", out)
+        self.assertIn("reply_qp", out)
+
+    def test_model_hosts_feel_it(self):
+        def flow(faults):
+            code, result, err = run(faults)
+            self.assertEqual(code, 0, err)
+            return result["flows"][0]
+        plain = flow("  - {do: drop, where: 'leaf0:p0', match: control, may_not_fire: true}\n")
+        self.assertEqual((plain["completed_messages"], plain.get("naks_received", 0)), (5, 0))
+        # one loss: one NAK, and all messages complete
+        f = flow("  - {do: drop, where: 'leaf1:p0', flow: f, match: roce_data, psn: '+7', "
+                 "iteration: 1}\n")
+        self.assertEqual((f["completed_messages"], f["naks_received"]), (5, 1))
+        self.assertGreater(f["retransmitted_packets"], 0)
+        # the second time too: the NAK of the first is answered, then a timeout brings it
+        f = flow("  - {do: drop, where: 'leaf1:p0', flow: f, match: roce_data, psn: '+7', "
+                 "limit: 2}\n")
+        self.assertEqual(f["completed_messages"], 5)
+        self.assertEqual(f["timeouts"] + f["naks_received"], 2)
+        # a duplicate is counted as one, each
+        f = flow("  - {do: duplicate, where: 'leaf1:p0', flow: f, match: roce_data, every: 5}\n")
+        self.assertEqual((f["duplicates_received"], f["completed_messages"]), (5, 5))
+        # a swap is a gap for go-back-N
+        f = flow("  - {do: reorder, where: 'leaf1:p0', flow: f, match: roce_data, nth: 11}\n")
+        self.assertIn(f["naks_received"], (1, 2))
+        self.assertEqual(f["completed_messages"], 5)
+        # errors that the requester is told of end the flow at its first message
+        for code in ("invalid_request", "remote_access", "remote_operational"):
+            f = flow(f"  - {{do: nak, code: {code}, where: 'leaf0:p0', flow: f, nth: 1}}\n")
+            self.assertGreater(f["failed_messages"], 0)
+        # a ghost: the message is lost, and nobody resends it
+        f = flow("  - {do: cnp, where: 'leaf0:p0', flow: f, nth: 2}\n")
+        self.assertEqual(f["cnps_received"], 1)
+
+    def test_conservation_counts_what_was_made(self):
+        _, result, _ = run("  - {do: duplicate, where: 'leaf0:p1', nth: 3, copies: 4}\n"
+                           "  - {do: cnp, where: 'leaf0:p0', nth: 1}\n"
+                           "  - {do: drop, where: 'leaf1:p0', nth: 1}\n")
+        fabric = result["fabric"]
+        self.assertEqual((fabric["replicated_frames"], fabric["injected_frames"]), (4, 1))
+        self.assertEqual(result["drops"],
+                         [{"port": "leaf1:p0", "reason": "injected", "frames": 1}])
+
+    def test_digests_do_not_depend_on_lcores(self):
+        faults = ("  - {do: delay, where: 'leaf*', probability: 1/9, delay: 3us}\n"
+                  "  - {do: reorder, where: 'spine*', probability: 1/20, behind: 2}\n"
+                  "  - {do: duplicate, where: 'leaf*', every: 17, copies: 2}\n"
+                  "  - {do: corrupt, where: 'h*', probability: 1/50, crc: icrc, part: ext}\n"
+                  "  - {do: cnp, where: 'leaf*', every: 3}\n"
+                  "  - {do: drop, where: 'spine*', iteration: 2, may_not_fire: true}\n"
+                  "  - {do: nak, where: 'leaf*', match: roce_data, probability: 1/99, "
+                  "may_not_fire: true}\n")
+        base = ("weft: 1\ntopology: {leaves: 4, spines: 2, hosts_per_leaf: 4}\nworkload: "
+                "[{name: p, kind: permutation, from: 'h*', size: 100kB, count: 2}]\n")
+        results = [run(faults, "--lcores", str(n), base=base) for n in (1, 2, 4)]
+        self.assertEqual([r[0] for r in results], [0, 0, 0], results[0][2])
+        self.assertEqual(len({r[1]["digest"] for r in results}), 1)
+        self.assertTrue(all(f["hit_frames"] for f in results[0][1]["faults"][:5]))
+
+    @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
+    def test_the_wire_holds_what_was_asked_for(self):
+        base = TWO + FLOW + "capture: [{at: 'h0:p0', file: c.pcapng}]\n"
+        faults = ("  - {do: nak, code: psn_sequence, where: 'leaf0:p0', flow: f, nth: 1, "
+                  "matched: pass, answer_psn: '+1'}\n"
+                  "  - {do: rnr, timer: 14, where: 'leaf0:p0', flow: f, nth: 2, matched: pass}\n"
+                  "  - {do: cnp, where: 'leaf0:p0', flow: f, nth: 3}\n"
+                  "  - {do: nak, code: remote_access, where: 'leaf0:p0', flow: f, nth: 4}\n")
+        with tempfile.TemporaryDirectory() as d:
+            code, _, err = run(faults, base=base, capture=True, cwd=d)
+            self.assertEqual(code, 0, err)
+            path = os.path.join(d, "c.pcapng")
+            out = subprocess.run(
+                ["tshark", "-r", path, "-Y", "ip.src == 10.1.0.1", "-T", "fields", "-e",
+                 "infiniband.bth.opcode", "-e", "infiniband.aeth.syndrome", "-e",
+                 "infiniband.bth.psn", "-e", "infiniband.bth.destqp", "-e", "ip.dsfield.dscp"],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+            rows = [line.split("\t") for line in out.splitlines()]
+            ops = [int(r[0], 0) for r in rows]
+            self.assertEqual(ops.count(0x81), 1, out)
+            syndromes = [int(r[1], 0) for r in rows if r[1]]
+            self.assertEqual([s for s in syndromes if s & 0x60], [0x60, 0x2e, 0x62], out)
+            self.assertEqual(len({r[3] for r in rows}), 1, out)
+            cnp = rows[ops.index(0x81)]
+            self.assertEqual(cnp[4], "48")
+            self.assertTrue(all(icrc_is_right(f) for f in frames(path)
+                                if f[12:14] == b"\x08\x00" and f[23] == 17))
+
+
+if __name__ == "__main__":
+    unittest.main()
