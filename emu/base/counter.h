@@ -71,14 +71,14 @@
     X(DROP_BYTES, C, "drop_bytes", "bytes of the frames dropped at it", "SAI_QUEUE_STAT_DROPPED_BYTES", "", "")
 
 #define WF_CTRS_PG(X) \
+    X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most bytes held above XOFF", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "") \
+    X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "") \
     X(BYTES, G, "pg_bytes", "bytes of this ingress priority group held now", "SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", "", "") \
     X(MAX_BYTES, M, "pg_max_bytes", "most bytes held", "SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", "", "") \
     X(RX_FRAMES, C, "rx_frames", "frames admitted", "SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", "", "") \
     X(SHARED_BYTES, G, "shared_bytes", "bytes that it shares in of its pool now", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_CURR_OCCUPANCY_BYTES", "", "") \
     X(SHARED_MAX_BYTES, M, "shared_max_bytes", "most bytes shared", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", "", "") \
-    X(HEADROOM_BYTES, G, "headroom_bytes", "bytes held above XOFF now", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES", "", "") \
-    X(HEADROOM_MAX_BYTES, M, "headroom_max_bytes", "most bytes held above XOFF", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", "", "") \
-    X(DROP_FRAMES, C, "drop_frames", "frames refused", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", "", "")
+    X(HEADROOM_BYTES, G, "headroom_bytes", "bytes held above XOFF now", "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES", "", "")
 
 /* Only where egress accounts cells or pools: elsewhere queue_bytes says the same. */
 #define WF_CTRS_EGRESS(X) \

@@ -35,16 +35,17 @@ static uint32_t count_blames(struct wf_fabric *f)
     for (uint32_t s = 0; s < f->graph.n; s++)
         for (unsigned p = 0; p < f->nodes[s]->n_ports; p++)
             for (unsigned g = 0; g < WF_PGS; g++)
-                for (unsigned b = 0; group(f, s, p, g)->blame && b < WF_BLAMES; b++)
-                    n += group(f, s, p, g)->blame[b].xoffs != 0;
+                for (unsigned b = 0; group(f, s, p, g)->blames && b < WF_BLAMES; b++)
+                    n += group(f, s, p, g)->blames->of[b].xoffs != 0;
     return n;
 }
 
 /* The pause that lasts now counts too. */
 static uint64_t lasted(const struct wf_pg *pg, unsigned blame, uint64_t now)
 {
-    return pg->blame[blame].paused_ps +
-           (pg->xoff && pg->blamed == blame ? now - pg->xoff_at_ps : 0);
+    const struct wf_blames *of = pg->blames;
+
+    return of->of[blame].paused_ps + (pg->xoff && of->last == blame ? now - of->xoff_at_ps : 0);
 }
 
 static void add_edges(struct wf_fabric *f, uint32_t sw, unsigned port, struct wf_pause_tree *t)
@@ -54,8 +55,8 @@ static void add_edges(struct wf_fabric *f, uint32_t sw, unsigned port, struct wf
     for (unsigned g = 0; g < WF_PGS; g++) {
         const struct wf_pg *pg = group(f, sw, port, g);
 
-        for (unsigned b = 0; pg->blame && b < WF_BLAMES; b++) {
-            const struct wf_blame *bl = &pg->blame[b];
+        for (unsigned b = 0; pg->blames && b < WF_BLAMES; b++) {
+            const struct wf_blame *bl = &pg->blames->of[b];
 
             if (!bl->xoffs)
                 continue;

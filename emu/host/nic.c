@@ -165,6 +165,7 @@ static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
     wf_pkt_generated(net, pkt);
     if (nq->pace.rate_bps && out->payload_len)
         wf_txclock_take(&nq->pace, net->lc->now_ps, pkt->frame_len + WF_WIRE_OVERHEAD);
+    pkt->at = nq;
     wf_port_enqueue(&nq->host->node.ports[0], pkt);
 }
 

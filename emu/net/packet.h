@@ -67,16 +67,22 @@ struct wf_pkt_why {
  * struct; a third holds what hosts ask for besides. Times: the fabric's picoseconds.
  */
 struct wf_pkt {
-    struct wf_event ev;     /* its arrival */
-    struct wf_port *port;   /* where it is: the port that it came in by, or will come in by */
-    struct wf_fifo_node q;  /* in an egress queue */
-    uint8_t *data;          /* the bytes that are there, caplen of them */
-    uint64_t next_ready_ps; /* when q.next may be sent, so that it need not be asked itself */
+    struct wf_event ev;    /* its arrival */
+    struct wf_port *port;  /* where it is: the port that it came in by, or will come in by */
+    void *at;              /* what its node will touch when it begins to be sent. WF_PKT_ACCOUNTED:
+                              the switch's group that has booked it, else only ever prefetched */
+    uint8_t *data;         /* the bytes that are there, caplen of them */
+    struct wf_fifo_node q; /* in an egress queue */
+    union {
+        uint64_t next_ready_ps; /* in a queue: when q.next may be sent, so that it need not be asked
+                                   itself */
+        uint32_t link_downs;    /* on a link: the link's when it was sent */
+    };
+
+    uint64_t hash; /* of the headers as they are; what the digest sees */
     uint32_t frame_len;
     uint16_t caplen;
     uint16_t flags;
-
-    uint64_t hash;         /* of the headers as they are; what the digest sees */
     uint8_t tc, pg, queue; /* and prio: as in a switch's lanes */
     uint8_t prio;          /* whom a PFC frame of the receiver stops: 802.1p priority */
     uint16_t charge;       /* WF_PKT_ACCOUNTED: bytes that the switch's buffer has booked ... */
@@ -85,11 +91,10 @@ struct wf_pkt {
     uint64_t ready_ps;     /* not sent before */
     uint32_t flow_hash;    /* of addresses, protocol, ports: ECMP */
     uint32_t dst_host;     /* whom its IP destination is, + 1; 0: nobody has asked yet */
-    uint32_t dst_sw;       /* switch that this host hangs on */
-    uint32_t link_downs;   /* the link's when it was sent */
-    uint8_t payload;       /* enum wf_payload */
-    bool malformed;        /* lengths contradict each other: fit for bridging only */
-    bool full;             /* its buffer is of the pool of whole frames */
+    uint32_t dst_sw : 24,  /* switch that this host hangs on */
+        payload : 1,       /* enum wf_payload */
+        malformed : 1,     /* lengths contradict each other: fit for bridging only */
+        full : 1;          /* its buffer is of the pool of whole frames */
     struct wf_parsed p;    /* its beginning, which a hop asks for, is of this line */
 
     uint64_t born_ps;
@@ -105,7 +110,7 @@ struct wf_pkt {
 
 _Static_assert(offsetof(struct wf_pkt, port) == offsetof(struct wf_event_ahead, first) &&
                    offsetof(struct wf_pkt, data) == offsetof(struct wf_event_ahead, second) &&
-                   offsetof(struct wf_pkt, q) == offsetof(struct wf_next_ahead, next),
+                   offsetof(struct wf_pkt, at) == offsetof(struct wf_next_ahead, next),
                "what is prefetched ahead of its events");
 _Static_assert(offsetof(struct wf_pkt, hash) == 64 &&
                    offsetof(struct wf_pkt, p) + WF_PARSED_HOP == 128 &&

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/rank.h"
 #include "sim/wheel_priv.h"
 
 enum { SPARE_HELD = 4096 };
@@ -17,27 +18,26 @@ int wf_wheel_reserve(struct wf_wheel *w, size_t n_events)
 {
     /* coarse: all events, as many that were cancelled, and more so that few events sweep seldom */
     size_t held = 2 * n_events + SPARE_HELD;
-    /* each slot may have one that is not full, or two */
-    size_t n_chunks =
-        (n_events + held) / WF_WHEEL_CHUNK + (WF_WHEEL_LEVELS + 1) * WF_WHEEL_SLOTS + 1;
-    /* a slot may be given some more before that is noticed, and a chunk is copied whole */
-    size_t n = n_events + 2 * WF_WHEEL_CHUNK;
+    /* each slot may have one that is not full */
+    size_t n_chunks = (n_events + held) / WF_WHEEL_CHUNK + WF_WHEEL_LEVELS * WF_WHEEL_SLOTS + 1;
+    size_t n = n_events + WF_WHEEL_CHUNK; /* a slot may be given some more before it is noticed */
 
     WF_ASSERT(!w->chunks);
     w->chunks = aligned_alloc(WF_WHEEL_CHUNK_BYTES, n_chunks * sizeof(*w->chunks));
-    w->arrays = malloc(4 * n * sizeof(struct wf_entry));
+    w->arrays = malloc(3 * n * sizeof(struct wf_entry));
     if (!w->chunks || !w->arrays) {
         wf_wheel_fini(w);
         return -ENOMEM;
     }
     w->fresh = w->chunks;
-    w->heap = w->arrays; /* n, then due's of twice as many, then the spare's */
-    w->array = w->heap + 3 * n - WF_WHEEL_CHUNK;
+    w->heap = w->arrays; /* n, then due's, then the spare's */
+    w->array = w->heap + 2 * n;
     w->spare = w->array + n;
     w->held_max = held;
     w->due = w->due_end = w->stop = w->array;
     w->next_ps = 1 << WF_WHEEL_GRAIN_BITS;
     w->coarse_ps = WF_TIME_NEVER;
+    w->rank_most = wf_rank_most();
     w->none.key = wf_event_key(0, WF_EV_TIMER, 0); /* nothing stands behind it to prefetch */
     w->reserved = n_events;
     return 0;
@@ -83,37 +83,17 @@ static inline void list_push(struct wf_wheel *w, struct wf_entry **list, uint64_
     *list = to + 1;
 }
 
-/* To a slot of the finest level. */
-static inline void push_fine(struct wf_wheel *w, struct wf_event *ev)
-{
-    uint64_t order = wf_entry_order(ev->t_ps, ev->key);
-    unsigned slot = (ev->t_ps >> WF_WHEEL_GRAIN_BITS) & WF_SLOT_MASK;
-    struct wf_wheel_slot *s = &w->levels[0].slots[slot];
-
-    if (!s->sorted) {
-        slot_mark(&w->levels[0], slot);
-    } else if (order <= s->sorted[-1].order) {
-        list_push(w, &s->strays, order, ev);
-        return;
-    }
-    list_push(w, &s->sorted, order, ev);
-}
-
 void wf_slot_push(struct wf_wheel *w, unsigned level, unsigned slot, struct wf_event *ev)
 {
-    if (!level) {
-        push_fine(w, ev);
-        return;
-    }
     slot_mark(&w->levels[level], slot);
-    list_push(w, &w->levels[level].slots[slot].sorted, 0, ev);
+    list_push(w, &w->levels[level].slots[slot].end, wf_entry_order(ev->t_ps, ev->key), ev);
 }
 
 /* ---- sweeping ---- */
 
 static void sweep_slot(struct wf_wheel *w, unsigned level, unsigned slot)
 {
-    struct wf_entry *end = w->levels[level].slots[slot].sorted, *next;
+    struct wf_entry *end = w->levels[level].slots[slot].end, *next;
 
     wf_slot_clear(w, level, slot);
     for (; end; end = next) {
@@ -134,7 +114,7 @@ static void sweep_slot(struct wf_wheel *w, unsigned level, unsigned slot)
 
 static void mark_slot(struct wf_wheel *w, unsigned level, unsigned slot)
 {
-    struct wf_entry *end = w->levels[level].slots[slot].sorted;
+    struct wf_entry *end = w->levels[level].slots[slot].end;
 
     for (; end; end = wf_chunk_of(end)->older)
         for (struct wf_entry *e = wf_chunk_of(end)->e; e < end; e++)
@@ -147,7 +127,7 @@ static void sweep(struct wf_wheel *w)
 {
     for (unsigned level = 1; level < WF_WHEEL_LEVELS; level++)
         for (unsigned slot = 0; slot < WF_WHEEL_SLOTS; slot++)
-            if (w->levels[level].slots[slot].sorted)
+            if (w->levels[level].slots[slot].end)
                 sweep_slot(w, level, slot);
     for (unsigned level = 1; level < WF_WHEEL_LEVELS; level++)
         for (unsigned slot = 0; slot < WF_WHEEL_SLOTS; slot++)
@@ -192,7 +172,7 @@ void wf_wheel_insert_any(struct wf_wheel *w, struct wf_event *ev)
 {
     w->elsewhere++;
     if (ev->t_ps - w->next_ps < WF_WHEEL_REACH_PS)
-        push_fine(w, ev);
+        wf_slot_push(w, 0, (ev->t_ps >> WF_WHEEL_GRAIN_BITS) & WF_SLOT_MASK, ev);
     else
         insert_elsewhere(w, ev);
 }
@@ -232,10 +212,10 @@ static bool list_remove(struct wf_wheel *w, struct wf_entry **list, const struct
 static void slot_remove(struct wf_wheel *w, unsigned slot, const struct wf_event *ev)
 {
     struct wf_wheel_slot *s = &w->levels[0].slots[slot];
-    bool found = list_remove(w, &s->sorted, ev) || list_remove(w, &s->strays, ev);
+    bool found = list_remove(w, &s->end, ev);
 
     WF_ASSERT(found);
-    if (!s->sorted && !s->strays)
+    if (!s->end)
         wf_slot_clear(w, 0, slot);
 }
 

@@ -2,11 +2,9 @@
 /*
  * Hierarchical timing wheel: five levels of 2,048 slots, the finest 4,096 ps wide, so that all of
  * uint64 picoseconds fits and what links and queues schedule (some 8 us ahead) needs no second
- * placing. A slot of the finest level is two lists of chunks of entries: most events are scheduled
- * in order, and are appended to the first; the others stray to the second. When the wheel reaches
- * the slot, both are copied into an array, the strays to where they belong, and run from there: up
- * to `stop` without another question. What is scheduled into that slot meanwhile goes to a small
- * heap beside it.
+ * placing. A slot is a list of chunks of entries, as they come. When the wheel reaches a slot of
+ * the finest level, it is put in order in an array and run from there: up to `stop` without another
+ * question. What is scheduled into that slot meanwhile goes to a small heap beside it.
  *
  * Cancelling takes an entry out of its slot of the finest level, out of the array (where `none`
  * takes its place) or out of the heap: few are cancelled that late, and what is taken needs no
@@ -26,8 +24,8 @@ enum {
     WF_WHEEL_LEVEL_BITS = 11,
     WF_WHEEL_SLOTS = 1 << WF_WHEEL_LEVEL_BITS,
     WF_WHEEL_LEVELS = 5,
-    WF_WHEEL_CHUNK = 7, /* entries in a chunk */
-    WF_WHEEL_CHUNK_BYTES = 128,
+    WF_WHEEL_CHUNK = 15, /* entries in a chunk */
+    WF_WHEEL_CHUNK_BYTES = 256,
     WF_WHEEL_AHEAD = 8, /* entries between an event and the one that is prefetched ... */
     WF_WHEEL_NEAR = 3,  /* ... and what follows from that */
 };
@@ -45,8 +43,7 @@ struct wf_wheel_chunk {
 /* Where the next entry goes: behind the last one of the newest chunk, which is the end of the
  * chunk when it is full. NULL: there is none. */
 struct wf_wheel_slot {
-    struct wf_entry *sorted; /* in the coarser levels as they come, and all of them */
-    struct wf_entry *strays;
+    struct wf_entry *end;
 };
 
 struct wf_wheel_level {
@@ -66,6 +63,7 @@ struct wf_wheel {
 
     struct wf_wheel_chunk *fresh; /* never yet */
     uint64_t reserved;            /* most pending events */
+    size_t rank_most;             /* of wf_rank() */
     struct wf_entry *array;       /* end of due's memory */
     struct wf_entry *spare;       /* of as much */
     uint64_t coarse_ps;           /* start of the nearest slot of the coarser levels */
@@ -127,22 +125,20 @@ static inline uint64_t wf_wheel_count(const struct wf_wheel *w)
 }
 
 /* Schedule; all of *ev is set, t_ps is not before the last event taken. It is not in the wheel.
- * Most go to a slot of the finest level whose newest chunk has room, and behind what is there. */
+ * Most go to a slot of the finest level whose newest chunk has room. */
 static inline void wf_wheel_insert(struct wf_wheel *w, struct wf_event *ev)
 {
-    uint64_t order = wf_entry_order(ev->t_ps, ev->key);
     struct wf_wheel_slot *slot =
         &w->levels[0].slots[(ev->t_ps >> WF_WHEEL_GRAIN_BITS) % WF_WHEEL_SLOTS];
-    struct wf_entry *to = slot->sorted;
+    struct wf_entry *to = slot->end;
 
-    if (ev->t_ps - w->next_ps >= WF_WHEEL_REACH_PS || (uintptr_t)to % WF_WHEEL_CHUNK_BYTES == 0 ||
-        order <= to[-1].order) {
+    if (ev->t_ps - w->next_ps >= WF_WHEEL_REACH_PS || (uintptr_t)to % WF_WHEEL_CHUNK_BYTES == 0) {
         wf_wheel_insert_any(w, ev);
         return;
     }
-    to->order = order;
+    to->order = wf_entry_order(ev->t_ps, ev->key);
     to->ev = ev;
-    slot->sorted = to + 1;
+    slot->end = to + 1;
     w->elsewhere++;
 }
 

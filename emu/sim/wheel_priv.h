@@ -29,7 +29,7 @@ static inline void wf_slot_clear(struct wf_wheel *w, unsigned level, unsigned sl
 {
     struct wf_wheel_level *l = &w->levels[level];
 
-    l->slots[slot].sorted = l->slots[slot].strays = NULL;
+    l->slots[slot].end = NULL;
     l->words[slot / 64] &= ~(1ull << slot % 64);
     if (!l->words[slot / 64])
         l->summary &= ~(1ull << slot / 64);

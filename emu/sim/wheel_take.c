@@ -2,6 +2,7 @@
 /* Taking events out of the wheel in order. See wheel.h. */
 #include <string.h>
 
+#include "sim/rank.h"
 #include "sim/wheel_priv.h"
 
 enum { SCAN_CHUNKS = 64 };
@@ -20,7 +21,7 @@ static uint64_t level_next(const struct wf_wheel *w, unsigned level)
 static void cascade_slot(struct wf_wheel *w, unsigned level, uint64_t now)
 {
     unsigned slot = (now >> WF_LEVEL_SHIFT(level)) & WF_SLOT_MASK;
-    struct wf_entry *end = w->levels[level].slots[slot].sorted, *next;
+    struct wf_entry *end = w->levels[level].slots[slot].end, *next;
     uint64_t ahead;
 
     wf_slot_clear(w, level, slot);
@@ -62,52 +63,53 @@ static void cascade(struct wf_wheel *w)
     }
 }
 
-/* Copy a list to where `to` ends and give its chunks back; returns the first of them. */
-static struct wf_entry *take_list(struct wf_wheel *w, struct wf_entry *end, struct wf_entry *to)
+/* Copy a list, which may have more than one chunk, and give its chunks back. Returns how many. */
+static size_t take_list(struct wf_wheel *w, struct wf_entry *end, struct wf_entry *to, size_t most)
 {
+    size_t n = 0;
+
     while (end) {
         struct wf_wheel_chunk *c = wf_chunk_of(end);
 
-        to -= end - c->e;
-        memcpy(to, c->e, sizeof(c->e)); /* of the newest some more: there is room */
+        WF_ASSERT(n + (size_t)(end - c->e) <= most);
+        for (const struct wf_entry *e = c->e; e < end; e++)
+            to[n++] = *e;
         end = c->older;
         wf_chunk_put(w, c);
     }
-    return to;
-}
-
-/* Strays, sorted, go to where they belong among what follows `to` and n free places. */
-static void merge(struct wf_entry *to, const struct wf_entry *strays, size_t n,
-                  const struct wf_entry *end)
-{
-    const struct wf_entry *from = to + n;
-
-    while (n) {
-        bool stray = from == end || wf_entry_before(strays, from);
-
-        *to++ = stray ? *strays++ : *from++;
-        n -= stray;
-    }
+    return n;
 }
 
 /* The slot at base becomes `due`, in order. */
 static void gather(struct wf_wheel *w)
 {
-    struct wf_wheel_slot *slot = &w->levels[0].slots[w->base & WF_SLOT_MASK];
-    size_t n;
+    unsigned slot = w->base & WF_SLOT_MASK;
+    struct wf_entry *end = w->levels[0].slots[slot].end;
+    struct wf_wheel_chunk *c = end ? wf_chunk_of(end) : NULL;
+    size_t n = c ? (size_t)(end - c->e) : 0;
 
-    w->due = take_list(w, slot->sorted, w->array);
-    w->due_end = w->array;
-    if (slot->strays) {
-        struct wf_entry *strays = take_list(w, slot->strays, w->spare);
+    if (c && !c->older) {
+        w->due = w->array - n;
+        if (n == 1)
+            *w->due = *c->e;
+        else if (!wf_rank(c->e, n, w->due, w->rank_most))
+            wf_entry_sort(w->due, w->array, n);
+        wf_chunk_put(w, c);
+    } else {
+        size_t most = (size_t)(w->spare - w->array);
 
-        n = (size_t)(w->spare - strays);
-        w->due -= n;
-        wf_entry_sort(strays, w->due - n, n);
-        merge(w->due, strays, n, w->due_end);
+        n = take_list(w, end, w->array, most);
+        w->due = w->array - n;
+        if (n > w->rank_most) {
+            memcpy(w->due, w->array, n * sizeof(*w->due));
+            wf_entry_sort(w->due, w->array, n);
+        } else if (!wf_rank(w->array, n, w->due, w->rank_most)) {
+            wf_entry_sort(w->due, w->array, n);
+        }
     }
-    w->elsewhere -= (uint64_t)(w->due_end - w->due);
-    wf_slot_clear(w, 0, w->base & WF_SLOT_MASK);
+    w->due_end = w->array;
+    w->elsewhere -= n;
+    wf_slot_clear(w, 0, slot);
 }
 
 static inline __attribute__((always_inline)) void prefetch_list(const struct wf_entry *end)
@@ -126,11 +128,10 @@ static inline __attribute__((always_inline)) void prefetch_next(const struct wf_
 
     if (found < 0)
         return;
-    prefetch_list(l->slots[found].sorted);
-    prefetch_list(l->slots[found].strays);
+    prefetch_list(l->slots[found].end);
     found = wf_level_find(l, ((unsigned)found + 1) & WF_SLOT_MASK);
     if (found >= 0)
-        __builtin_prefetch(l->slots[found].sorted - 1);
+        __builtin_prefetch(l->slots[found].end - 1);
 }
 
 /* Of the slot itself, as far as its run will not do it ahead. */
@@ -212,9 +213,9 @@ struct wf_event *wf_wheel_pop(struct wf_wheel *w, uint64_t limit_ps, wf_event_fn
 
 /* ---- looking ---- */
 
-static uint64_t list_min_ps(const struct wf_wheel *w, unsigned level, unsigned slot,
-                            const struct wf_entry *end)
+static uint64_t slot_min_ps(const struct wf_wheel *w, unsigned level, unsigned slot)
 {
+    const struct wf_entry *end = w->levels[level].slots[slot].end;
     uint64_t best = WF_TIME_NEVER;
     unsigned chunks = 0;
 
@@ -226,15 +227,6 @@ static uint64_t list_min_ps(const struct wf_wheel *w, unsigned level, unsigned s
                 best = e->ev->t_ps;
     }
     return best;
-}
-
-static uint64_t slot_min_ps(const struct wf_wheel *w, unsigned level, unsigned slot)
-{
-    const struct wf_wheel_slot *s = &w->levels[level].slots[slot];
-    uint64_t sorted = list_min_ps(w, level, slot, s->sorted);
-    uint64_t strays = list_min_ps(w, level, slot, s->strays);
-
-    return sorted < strays ? sorted : strays;
 }
 
 static uint64_t level_min_ps(const struct wf_wheel *w, unsigned level, uint64_t best)

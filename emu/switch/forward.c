@@ -284,7 +284,7 @@ enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v)
 {
     if (sw->age)
         wf_age_heard(sw, v);
-    if (sw->cfg.forwarding == WF_FORWARD_L2)
+    if (sw->l2)
         return forward_l2(sw, v);
     if (v->pkt->malformed)
         return wf_switch_drop(v, WF_DROP_MALFORMED);

@@ -26,11 +26,6 @@
 #include "switch/trim.h"
 #include "switch/watchdog.h"
 
-static struct wf_pg *pg_of(struct wf_switch *sw, const struct wf_pkt *pkt)
-{
-    return &sw->pg[pkt->port - sw->node.ports][pkt->pg]; /* the port's own memory is cold */
-}
-
 static inline uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -53,27 +48,27 @@ static inline uint64_t alpha_limit(uint64_t free, int8_t shift)
 
 static inline uint64_t pg_limit(const struct wf_pg *pg, const struct wf_pool *pool)
 {
-    return pg->dynamic ? alpha_limit(pool_free(pool), pg->shift) : pg->lim.limit;
+    return pg->dynamic ? alpha_limit(pool_free(pool), pg->shift) : pg->limit;
 }
 
 /* Remember which egress queue this pause is for; a fifth one counts for the last. */
 static void blame(struct wf_pg *pg, const struct wf_port *out, unsigned queue)
 {
+    struct wf_blame *of = pg->blames->of;
     unsigned i = 0;
     uint64_t until;
 
-    while (i < WF_BLAMES - 1 && pg->blame[i].xoffs &&
-           (pg->blame[i].port != out->index || pg->blame[i].queue != queue))
+    while (i < WF_BLAMES - 1 && of[i].xoffs && (of[i].port != out->index || of[i].queue != queue))
         i++;
-    pg->blame[i].port = out->index;
-    pg->blame[i].queue = (uint8_t)queue;
-    pg->blame[i].xoffs++;
+    of[i].port = out->index;
+    of[i].queue = (uint8_t)queue;
+    of[i].xoffs++;
     for (unsigned prio = 0; prio < WF_PRIOS; prio++)
         if (wf_pfc_of(out)->queue_of_prio[prio] == queue && wf_pfc_paused(out, prio, &until)) {
-            pg->blame[i].while_paused++;
+            of[i].while_paused++;
             break;
         }
-    pg->blamed = (uint8_t)i;
+    pg->blames->last = (uint8_t)i;
 }
 
 static void pause_peer(struct wf_switch *sw, struct wf_visit *v, struct wf_pg *pg)
@@ -81,7 +76,7 @@ static void pause_peer(struct wf_switch *sw, struct wf_visit *v, struct wf_pg *p
     if (pg->xoff)
         return;
     pg->xoff = true;
-    pg->xoff_at_ps = wf_now(v->in);
+    pg->blames->xoff_at_ps = wf_now(v->in);
     blame(pg, v->out, v->pkt->queue);
     wf_switch_why_xoff(sw, v->in, pg);
     wf_pfc_xoff(v->in, pg->prio);
@@ -129,7 +124,7 @@ struct egress_room {
 
 static struct egress_room egress_room(struct wf_switch *sw, const struct wf_visit *v, uint64_t c)
 {
-    struct wf_egress *q = &sw->egress[v->out->index][v->pkt->queue];
+    struct wf_egress *q = &sw->egress[v->out->tx_index][v->pkt->queue];
 
     return (struct egress_room){q, &sw->epool[q->pool], c - least(c, less(q->reserved, q->bytes))};
 }
@@ -176,7 +171,7 @@ static inline enum wf_reason egress_refuses(struct wf_switch *sw, const struct w
     if (sw->egress)
         return egress_judge(sw, v, c);
     return v->out->q[qi].ctr[WF_QUEUE_BYTES] + c >
-                   wf_switch_class(sw, v->out)->cfg->queue[qi].limit_bytes
+                   wf_switch_out_class(sw, v->out)->cfg->queue[qi].limit_bytes
                ? WF_DROP_EGRESS_FULL
                : WF_DROP_NONE;
 }
@@ -242,11 +237,11 @@ static inline __attribute__((always_inline)) enum wf_reason judge(struct wf_swit
     const uint64_t *ctr = pg->ctr;
     enum wf_reason why = WF_DROP_NONE;
 
-    t->c = t->want = wf_cells_bytes(sw->cfg.cell_bytes, v->pkt->frame_len);
-    if (ctr[WF_PG_BYTES] < pg->lim.reserved)
+    t->c = t->want = wf_cells_bytes(sw->cell_bytes, v->pkt->frame_len);
+    if (pg->reserves && ctr[WF_PG_BYTES] < pg->lim.reserved)
         t->want -= least(t->c, pg->lim.reserved - ctr[WF_PG_BYTES]);
     t->share = t->want;
-    if (sw->used_bytes + t->c > sw->cfg.buffer_bytes)
+    if (sw->used_bytes + t->c > sw->buffer_bytes)
         return WF_DROP_BUFFER_FULL;
     if (t->want && (ctr[WF_PG_SHARED_BYTES] + t->want > pg_limit(pg, pool) ||
                     pool->ctr[WF_POOL_BYTES] + t->want > pool->shared))
@@ -271,7 +266,7 @@ static __attribute__((noinline)) enum wf_reason trimmed(struct wf_switch *sw, st
 
 enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
 {
-    struct wf_pg *pg = pg_of(sw, v->pkt);
+    struct wf_pg *pg = &sw->pg[v->in->index][v->pkt->pg];
     struct wf_pool *pool = &sw->ipool[pg->pool];
     uint64_t *ctr = pg->ctr;
     struct takes t;
@@ -284,7 +279,9 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
         return refuse(sw, v, pg, why);
     v->pkt->flags |= WF_PKT_ACCOUNTED;
     v->pkt->charge = (uint16_t)t.c;
-    v->pkt->out = v->out->index;
+    v->pkt->at = &pg->ctr[WF_PG_BYTES];
+    v->in->rx_ahead = v->pkt->at;
+    v->pkt->out = v->out->tx_index;
     ctr[WF_PG_RX_FRAMES]++;
     wf_max_u64(&ctr[WF_PG_MAX_BYTES], ctr[WF_PG_BYTES] += t.c);
     wf_max_u64(&ctr[WF_PG_SHARED_MAX_BYTES], ctr[WF_PG_SHARED_BYTES] += t.share);
@@ -338,16 +335,15 @@ void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned grou
         return;
     pg->xoff = false;
     wf_switch_why_xon(sw, port, pg);
-    pg->blame[pg->blamed].paused_ps += wf_now(port) - pg->xoff_at_ps;
+    pg->blames->of[pg->blames->last].paused_ps += wf_now(port) - pg->blames->xoff_at_ps;
     if (!wants_pause(sw, port, pg->prio))
         wf_pfc_xon(port, pg->prio);
 }
 
 /* What waits for the group to empty: XON, and headroom that a slower link no longer needs. */
-static __attribute__((noinline)) void emptied(struct wf_switch *sw, const struct wf_pkt *pkt)
+static __attribute__((noinline)) void emptied(struct wf_switch *sw, const struct wf_pkt *pkt,
+                                              struct wf_pg *pg)
 {
-    struct wf_pg *pg = pg_of(sw, pkt);
-
     if (pg->shrinks && !pg->ctr[WF_PG_BYTES])
         wf_switch_shrink(sw, pkt->port);
     if (pg->xoff && has_room(sw, pg))
@@ -356,12 +352,14 @@ static __attribute__((noinline)) void emptied(struct wf_switch *sw, const struct
 
 void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
 {
-    struct wf_pg *pg = pg_of(sw, pkt);
-    struct wf_pool *pool = &sw->ipool[pg->pool];
+    struct wf_pg *pg;
+    struct wf_pool *pool;
     uint64_t c = pkt->charge;
 
     if (!(pkt->flags & WF_PKT_ACCOUNTED))
         return;
+    pg = WF_CONTAINER_OF(pkt->at, struct wf_pg, ctr[WF_PG_BYTES]);
+    pool = &sw->ipool[pg->pool];
     pkt->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
     if (sw->egress)
         egress_release(sw, pkt);
@@ -374,5 +372,5 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
     pg->ctr[WF_PG_SHARED_BYTES] -= c;
     pool->ctr[WF_POOL_BYTES] -= c;
     if (pg->xoff | pg->shrinks)
-        emptied(sw, pkt);
+        emptied(sw, pkt, pg);
 }

@@ -75,7 +75,7 @@ static enum wf_step answer(struct wf_switch *sw, struct wf_visit *v, const uint8
     pkt->vlan = vlan;
     pkt->queue = queue;
     pkt->prio = prio;
-    pkt->ready_ps = wf_now(v->in) + sw->cfg.latency_ps;
+    pkt->ready_ps = wf_now(v->in) + sw->latency_ps;
     wf_port_enqueue(v->in, pkt);
     return WF_DONE;
 }

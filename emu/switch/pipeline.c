@@ -39,7 +39,7 @@ static inline enum wf_step edit(struct wf_switch *sw, struct wf_visit *v)
         return wf_switch_drop(v, WF_DROP_MTU);
     if (sw->vlans && wf_switch_vlan_out(sw, v) == WF_DONE)
         return WF_DONE;
-    k = wf_switch_class(sw, v->out);
+    k = wf_switch_out_class(sw, v->out);
     if (k->cfg->rewrite != WF_REWRITE_NONE)
         wf_switch_rewrite(k, v->pkt);
     return WF_NEXT;
@@ -51,7 +51,7 @@ static inline enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
     uint32_t l3 = v->pkt->frame_len - WF_FCS_LEN - v->pkt->p.l3_off;
 
     if (sw->class_of)
-        v->pkt->queue = sw->class_of[v->out->index]->cfg->tc_to_queue[v->pkt->tc];
+        v->pkt->queue = sw->class_of[v->out->tx_index]->cfg->tc_to_queue[v->pkt->tc];
     return l3 > v->out->mtu ? wf_switch_drop(v, WF_DROP_MTU) : WF_NEXT;
 }
 
@@ -61,7 +61,7 @@ static inline enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 static inline enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
-    uint64_t now = wf_now(v->in), ready = now + sw->cfg.latency_ps;
+    uint64_t now = wf_now(v->in), ready = now + sw->latency_ps;
 
     if (now < pkt->last_bit_ps)
         wf_max_u64(&ready, wf_switch_fed_ps(sw, v->out, pkt));
@@ -77,7 +77,7 @@ static inline enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
 
 static inline enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
 {
-    unsigned marks = wf_switch_class(sw, v->out)->marks[WF_MARK_ENQUEUE];
+    unsigned marks = wf_switch_out_class(sw, v->out)->marks[WF_MARK_ENQUEUE];
 
     return marks >> v->pkt->queue & 1 ? wf_switch_wred(sw, v) : WF_NEXT;
 }
@@ -149,7 +149,7 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 {
     struct wf_switch *sw = (struct wf_switch *)node;
 
-    if (wf_switch_class(sw, port)->marks[WF_MARK_DEQUEUE] >> pkt->queue & 1)
+    if (wf_switch_out_class(sw, port)->marks[WF_MARK_DEQUEUE] >> pkt->queue & 1)
         wf_switch_wred_leaves(sw, port, pkt);
     if (pkt->flags & WF_PKT_TRIM_HERE)
         wf_trim_sent(port, pkt);

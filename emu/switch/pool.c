@@ -98,6 +98,8 @@ void wf_switch_buffer_link(struct wf_switch *sw, struct wf_port *port)
         resolve(sw, port, i, slow, &between);
         most = between.headroom > had ? between.headroom : had;
         pg->lim = lim;
+        pg->limit = lim.limit;
+        pg->reserves = lim.reserved;
         pg->lim.headroom = had;
         pg->shrinks = lim.headroom < most;
         set_headroom(sw, pg, most);

@@ -43,7 +43,7 @@ static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_aren
 
         pg->lossless = c->pg[i].lossless;
         if (pg->lossless)
-            pg->blame = WF_ARENA_ARRAY(arena, struct wf_blame, WF_BLAMES);
+            pg->blames = WF_ARENA_NEW(arena, struct wf_blames);
         pg->prio = c->pg_to_pfc_priority[i];
         pg->pool = (uint8_t)c->pg[i].pool;
         pg->dynamic = sw->cfg.ingress_pool[pg->pool].mode == WF_POOL_DYNAMIC;
@@ -142,9 +142,13 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     struct wf_switch *sw = (struct wf_switch *)node;
 
     node->cut_through = sw->cfg.mode == WF_MODE_CUT_THROUGH;
+    sw->l2 = sw->cfg.forwarding == WF_FORWARD_L2;
+    sw->buffer_bytes = sw->cfg.buffer_bytes;
+    sw->cell_bytes = (uint32_t)sw->cfg.cell_bytes;
+    sw->latency_ps = sw->cfg.latency_ps;
     wf_prng_init(&sw->prng, node->net->seed, node->name);
     sw->pg = wf_arena_alloc_line(arena, sizeof(*sw->pg) * node->n_ports);
-    if (sw->cfg.forwarding == WF_FORWARD_L2)
+    if (sw->l2)
         sw->fdb = WF_ARENA_ARRAY(arena, struct wf_fdb_entry, WF_FDB_SLOTS);
     make_classes(sw, arena);
     note_edits(sw, &sw->class);

@@ -22,19 +22,30 @@ struct wf_blame {
     uint64_t paused_ps;    /* how long the peer was kept paused for it */
 };
 
-struct wf_pg {
-    uint64_t ctr[WF_PG_CTRS];
-    bool lossless, xoff;
-    uint8_t prio;   /* whom to pause */
-    uint8_t blamed; /* the pause that lasts now is this one's */
-    uint8_t pool;   /* ingress pool */
-    bool dynamic;   /* its share is bounded by what is free of the pool, times 2^shift */
-    int8_t shift;
-    bool shrinks; /* it has more headroom than its link needs now, until it is empty */
-    struct wf_pg_limits lim;
+/* Why a group's peer is, and was, paused. */
+struct wf_blames {
+    struct wf_blame of[WF_BLAMES];
     uint64_t xoff_at_ps;
-    struct wf_blame *blame; /* WF_BLAMES of them, of a lossless group */
+    uint8_t last; /* the pause that lasts now is this one's */
+};
+
+/* What a hop asks for and counts is in its second cache line. */
+struct wf_pg {
+    struct wf_pg_limits lim;
+    struct wf_blames *blames; /* of a lossless group */
+    uint64_t ctr[WF_PG_CTRS];
+    uint64_t limit; /* as lim's */
+    bool lossless, xoff;
+    uint8_t prio; /* whom to pause */
+    uint8_t pool; /* ingress pool */
+    bool dynamic; /* its share is bounded by what is free of the pool, times 2^shift */
+    int8_t shift;
+    bool shrinks;  /* it has more headroom than its link needs now, until it is empty */
+    bool reserves; /* lim.reserved is not 0 */
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct wf_pg, ctr) + 8 * WF_PG_BYTES == 64 && sizeof(struct wf_pg) == 128,
+               "two lines, one of them for hops");
 
 /* A pool of the buffer: what is shared of it, and the headroom that its groups share (0: each has
  * its own). */
@@ -65,10 +76,10 @@ struct wf_lane {
 /* A port's configuration, in the form in which the pipeline asks for it; ports with the same one
  * share it. */
 struct wf_port_class {
-    const struct wf_switch_port_cfg *cfg;
     bool trust_dscp;
-    bool averages;                  /* some queue's WRED goes by an average */
-    uint8_t marks[2];               /* by enum wf_mark_at: bit per queue whose WRED acts then */
+    bool averages;    /* some queue's WRED goes by an average */
+    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue whose WRED acts then */
+    const struct wf_switch_port_cfg *cfg;
     const struct wf_vlan_set *vlan; /* VLANs that it carries; NULL: it knows of none */
     struct wf_lane by_dscp[64], by_pcp[8];
 };
@@ -91,30 +102,38 @@ struct wf_switch_mgmt_ops {
 };
 
 struct wf_switch {
+    /* four cache lines for hops, and that of the first pool, and of `class` */
     struct wf_node node; /* first */
     uint32_t sw;         /* index in the graph */
+    bool trims;          /* some queue does */
+    bool vlans;          /* some port knows VLANs */
+    bool edits;          /* some port changes tags, DSCP or PCP of what it sends */
+    bool l2;             /* cfg.forwarding */
+
     const struct wf_graph *graph;
-    const struct wf_addr_table *addr;
+    struct wf_pg (*pg)[WF_PGS];       /* [port][pg] */
     struct wf_lb *lb;                 /* NULL: plain ECMP */
     const struct wf_tunnel_end *ends; /* by switch; NULL: this one is no end of tunnels */
     struct wf_age *age;               /* NULL: addresses are known for ever */
-    struct wf_pg (*pg)[WF_PGS];       /* [port][pg] */
-    uint64_t used_bytes;
-    bool trims;                    /* some queue does */
-    uint32_t dropping_ports;       /* whose watchdog drops now */
+    struct wf_port_class **class_of;  /* [port]; NULL: all ports have `class` */
+    const struct wf_addr_table *addr;
+    struct wf_egress (*egress)[WF_QUEUES]; /* [port][queue]; NULL: the queues' own bytes will do */
+
+    uint64_t used_bytes, buffer_bytes;                      /* of cfg.buffer_bytes */
+    uint32_t cell_bytes;                                    /* as in cfg */
+    uint32_t dropping_ports;                                /* whose watchdog drops now */
+    struct wf_watermarks *user;                             /* NULL: nobody cleared any */
+    uint64_t latency_ps;                                    /* as in cfg */
+    struct wf_port_class class __attribute__((aligned(8))); /* of cfg.port */
+
+    struct wf_pool ipool[WF_POOLS] __attribute__((aligned(64)));
+    struct wf_pool epool[WF_POOLS];
     struct wf_watchdog **watchdog; /* [port], NULL: it has none; NULL: no port has one */
     uint32_t n_flows;              /* of the scenario: what sizes tables of flows */
-    struct wf_pool ipool[WF_POOLS], epool[WF_POOLS];
-    struct wf_carved carved;               /* of the buffer, for ports' groups and queues alone */
-    struct wf_egress (*egress)[WF_QUEUES]; /* [port][queue]; NULL: the queues' own bytes will do */
-    struct wf_watermarks *user;            /* NULL: nobody cleared any */
-    struct wf_was *was;                    /* [port] */
+    struct wf_carved carved;       /* of the buffer, for ports' groups and queues alone */
+    struct wf_was *was;            /* [port] */
     struct wf_switch_cfg cfg;
     const struct wf_switch_port_cfg **port_cfg; /* [port], NULL: cfg.port; NULL: of all ports */
-    struct wf_port_class class;                 /* of cfg.port */
-    struct wf_port_class **class_of;            /* [port]; NULL: all ports have `class` */
-    bool vlans;                                 /* some port knows VLANs */
-    bool edits; /* some port changes tags, DSCP or PCP of what it sends */
     struct wf_prng prng;
     struct wf_ecn_avg (*avg)[WF_QUEUES];   /* [port][queue], when there are averages */
     struct wf_fdb_entry *fdb;              /* forwarding l2 only */
@@ -123,6 +142,13 @@ struct wf_switch {
 };
 
 extern const struct wf_node_ops wf_switch_ops;
+
+/* The same for a port that a packet goes out by: by another line of it. */
+static inline const struct wf_port_class *wf_switch_out_class(const struct wf_switch *sw,
+                                                              const struct wf_port *port)
+{
+    return sw->class_of ? sw->class_of[port->tx_index] : &sw->class;
+}
 
 static inline const struct wf_port_class *wf_switch_class(const struct wf_switch *sw,
                                                           const struct wf_port *port)
@@ -186,7 +212,7 @@ enum wf_step wf_switch_neighbour(struct wf_switch *sw, struct wf_visit *v);
 static inline uint64_t wf_switch_fed_ps(const struct wf_switch *sw, const struct wf_port *out,
                                         const struct wf_pkt *pkt)
 {
-    uint64_t fed = pkt->last_bit_ps + sw->cfg.latency_ps;
+    uint64_t fed = pkt->last_bit_ps + sw->latency_ps;
     uint64_t out_ps = wf_txclock_span(&out->tx, (pkt->frame_len + WF_WIRE_PREAMBLE) * 8ull);
 
     return fed > out_ps ? fed - out_ps : 0;

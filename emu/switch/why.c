@@ -55,7 +55,7 @@ static bool stopped(const struct wf_port *out, unsigned queue, uint64_t *until_p
 void wf_switch_why_pg_rec(struct wf_why *w, const struct wf_switch *sw, const struct wf_port *in,
                           const struct wf_pg *pg, bool xoff)
 {
-    const struct wf_blame *b = &pg->blame[pg->blamed];
+    const struct wf_blame *b = &pg->blames->of[pg->blames->last];
     const struct wf_port *out = &sw->node.ports[b->port];
     struct wf_why_rec rec;
 

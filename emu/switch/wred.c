@@ -11,7 +11,7 @@
 static const struct wf_queue_cfg *cfg_of(const struct wf_switch *sw, const struct wf_port *out,
                                          unsigned queue)
 {
-    return &wf_switch_class(sw, out)->cfg->queue[queue];
+    return &wf_switch_out_class(sw, out)->cfg->queue[queue];
 }
 
 /* The length that counts: that of the queue as it is without the packet, or the average. */
@@ -19,7 +19,7 @@ static uint64_t length(const struct wf_switch *sw, const struct wf_port *out, un
 {
     unsigned n = cfg_of(sw, out, queue)->ecn.average;
 
-    return n ? sw->avg[out->index][queue].scaled >> n : out->q[queue].ctr[WF_QUEUE_BYTES];
+    return n ? sw->avg[out->tx_index][queue].scaled >> n : out->q[queue].ctr[WF_QUEUE_BYTES];
 }
 
 static bool decide(struct wf_switch *sw, const struct wf_port *out, struct wf_pkt *pkt)
@@ -57,7 +57,7 @@ static bool capable(const struct wf_queue_cfg *c, const struct wf_pkt *pkt)
 static void average_comes(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
 {
     const struct wf_queue_cfg *c = cfg_of(sw, out, queue);
-    struct wf_ecn_avg *avg = &sw->avg[out->index][queue];
+    struct wf_ecn_avg *avg = &sw->avg[out->tx_index][queue];
     uint64_t bytes = out->q[queue].ctr[WF_QUEUE_BYTES];
 
     if (!bytes && avg->scaled) {
@@ -74,7 +74,7 @@ static void average_comes(struct wf_switch *sw, const struct wf_port *out, unsig
 static void average_leaves(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
 {
     const struct wf_queue_cfg *c = cfg_of(sw, out, queue);
-    struct wf_ecn_avg *avg = &sw->avg[out->index][queue];
+    struct wf_ecn_avg *avg = &sw->avg[out->tx_index][queue];
     uint64_t bytes = out->q[queue].ctr[WF_QUEUE_BYTES];
 
     if (c->mark_at == WF_MARK_DEQUEUE)
@@ -87,7 +87,7 @@ static void average_leaves(struct wf_switch *sw, const struct wf_port *out, unsi
  * no queue, and has ended the empty time before: what is left of that is less than a sample. */
 void wf_switch_wred_flushed(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
 {
-    struct wf_ecn_avg *avg = &sw->avg[out->index][queue];
+    struct wf_ecn_avg *avg = &sw->avg[out->tx_index][queue];
 
     if (out->q[queue].ctr[WF_QUEUE_BYTES] || !cfg_of(sw, out, queue)->ecn.average)
         return;

@@ -295,7 +295,7 @@ static void incast_pauses_and_loses_nothing(void **state)
         assert_int_equal(p->n_control, port->ctr[WF_PORT_PFC_TX_FRAMES]);
         assert_true(sw->pg[h][3].ctr[WF_PG_MAX_BYTES] > 20000);
         assert_true(sw->pg[h][3].ctr[WF_PG_MAX_BYTES] <= 20000 + sw->pg[h][3].lim.headroom);
-        assert_int_equal(sw->pg[h][3].blame[0].port, 2);
+        assert_int_equal(sw->pg[h][3].blames->of[0].port, 2);
     }
     wft_check(f);
     assert_int_equal(wf_fabric_ctr(f, WF_FABRIC_LOSSLESS_DROPS), 0);
