@@ -627,6 +627,21 @@ def draw_age(w, case):
         sw["flood_lossless"] = "drop"
 
 
+def draw_remark(w, case):
+    """Where nothing may be lost each class keeps to itself, whatever DSCP it gets."""
+    d = w.d
+    if not w.lossless or not d.one_in(6):
+        return
+    sw = case["switches"]["*"]
+    class_of = {x: sw.get("dscp_to_tc", {}).get(x, x // 8) for x in range(64)}
+    sw["rewrite"] = d.pick(["dscp", "both"])
+    sw["tc_to_dscp"] = {}
+    for tc in range(8):
+        some = [x for x in range(64) if class_of[x] == tc]
+        if some:
+            sw["tc_to_dscp"][tc] = d.pick(some)
+
+
 def l3_max(path_mtu):
     """Longest packet of such a path MTU: IPv6, UDP, BTH, RETH, immediate, ICRC."""
     return path_mtu + 40 + 8 + 12 + 16 + 4 + 4
@@ -656,6 +671,7 @@ def draw(seed):
     draw_trim(w, case)
     draw_vlans(w, case)
     draw_age(w, case)
+    draw_remark(w, case)
     return {k: v for k, v in case.items() if v or v == 0}
 
 
