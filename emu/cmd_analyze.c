@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "cmd.h"
+#include "cmd_analyze_plot.h"
 
 struct options {
     struct wf_an_conf conf;
@@ -24,6 +25,7 @@ struct options {
     unsigned n_points;
     const char *const *paths;
     size_t n_paths;
+    const char *figures;
     bool json, all;
 };
 
@@ -44,6 +46,10 @@ static void usage(FILE *to)
         "Says of RoCE traffic in pcap and pcapng files (gzip, zstd, xz or plain; \"-\": standard\n"
         "input) what was lost and by whom, what was sent again and why, and where senders stood\n"
         "still. Several files are one capture, in the order of time.\n\n"
+        "  --point NAME=FILE[,FILE...]\n"
+        "                      files of one capture point, once for each of several: their clocks\n"
+        "                      are aligned, and what is lost is placed between two of them (the\n"
+        "                      interfaces of a pcapng file are points anyway)\n"
         "  --stall TIME        silences of a sender from here on are looked at (default 1ms)\n"
         "  --nic NAME          judge the pace of CNPs by this profile: generic, cx4, cx5, cx6, "
         "cx7,\n"
@@ -51,6 +57,9 @@ static void usage(FILE *to)
         "  --max-streams N     directions of connections that are kept (default 32768); the ones\n"
         "                      that were silent longest give way\n"
         "  --max-findings N    findings that are kept (default 100000); the others are counted\n"
+        "  --figures DIR       goodput, sequence numbers and repetitions over time, of the worst "
+        "16\n"
+        "                      streams: table, gnuplot script and SVG\n"
         "  --all               list all connections and findings, not the worst 20 of each\n"
         "  --json              one JSON object (weft.analyze/1) instead of text\n\n"
         "exit code: 0; 2 bad usage, or a file that can't be read to its end (the rest is\n"
@@ -64,6 +73,7 @@ enum {
     OPT_NIC,
     OPT_STREAMS,
     OPT_FINDINGS,
+    OPT_FIGURES,
     OPT_ALL,
     OPT_JSON,
     OPT_HELP
@@ -75,6 +85,7 @@ static const struct option long_options[] = {
     {"nic", required_argument, NULL, OPT_NIC},
     {"max-streams", required_argument, NULL, OPT_STREAMS},
     {"max-findings", required_argument, NULL, OPT_FINDINGS},
+    {"figures", required_argument, NULL, OPT_FIGURES},
     {"all", no_argument, NULL, OPT_ALL},
     {"json", no_argument, NULL, OPT_JSON},
     {"help", no_argument, NULL, OPT_HELP},
@@ -144,6 +155,10 @@ static int take_option(struct options *o, int opt, const char *value, struct wf_
         rc = number("max-findings", value, 1, 1 << 24, &v, err);
         o->conf.max_findings = (uint32_t)v;
         return rc;
+    case OPT_FIGURES:
+        o->figures = value;
+        o->conf.series = true;
+        return 0;
     case OPT_ALL:
         o->all = true;
         return 0;
@@ -269,6 +284,8 @@ static enum wf_exit work(struct job *j, int argc, char **argv)
         return (enum wf_exit)wf_cmd_fail("analyze", WF_EXIT_USAGE, &j->err);
     report(j);
     fflush(stdout);
+    if (j->o.figures && wf_analyze_plot(&j->a, j->o.figures, j->command, &j->err) < 0)
+        return (enum wf_exit)wf_cmd_fail("analyze", WF_EXIT_ENVIRONMENT, &j->err);
     if (wf_cmd_stop)
         return WF_EXIT_INTERRUPTED;
     if (!j->in.failed)

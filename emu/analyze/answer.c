@@ -73,8 +73,11 @@ static void take_aeth(struct wf_analyze *a, struct wf_an_stream *y, struct wf_an
     }
     if (!x || !x->req.started)
         return;
-    y->resp.repeated_naks +=
-        x->req.nak.pending && x->req.nak.psn == p->psn && x->req.nak.syndrome == p->syndrome;
+    if (x->req.nak.pending && x->req.nak.psn == p->psn && x->req.nak.syndrome == p->syndrome) {
+        if (p->t_ps - x->req.nak.t_ps < 1000000) /* 1 us: the same one, seen twice */
+            return;
+        y->resp.repeated_naks++;
+    }
     wf_an_take_nak(a, x, p);
 }
 

@@ -8,6 +8,9 @@
 
 #include "analyze/unpack.h"
 
+/* Rotated files may overlap by what stood in buffers. */
+#define OVERLAP_PS 100000000000 /* 100 ms */
+
 int wf_an_input_init(struct wf_an_input *in, struct wf_err *err)
 {
     *in = (struct wf_an_input){0};
@@ -154,6 +157,7 @@ static void fill(struct wf_an_input *in, struct wf_an_source *s, struct wf_analy
         }
         if (!s->reader)
             rc = wf_an_unpack(&s->reader, f->path, &why);
+        s->fresh |= s->at > 0 && !f->packets;
         if (rc == 0)
             rc = wf_cap_next(s->reader, &s->rec, &why);
         if (rc == 1) {
@@ -185,6 +189,10 @@ static void set_time(struct wf_an_input *in, struct wf_an_source *s)
         t = INT64_MAX / 4;
     if (t < -INT64_MAX / 4)
         t = -INT64_MAX / 4;
+    if (s->fresh && t + OVERLAP_PS < s->last_ps)
+        in->overlaps++;
+    s->fresh = false;
+    s->last_ps = t;
     s->t_ps = t + s->offset_ps + (int64_t)((double)t * s->drift);
 }
 

@@ -27,7 +27,8 @@ struct wf_an_source {
     unsigned first_file, n_files, at;
     struct wf_cap_reader *reader;
     struct wf_cap_rec rec;
-    bool have, ended;
+    bool have, ended, fresh; /* fresh: *rec is the first one of a file behind another */
+    int64_t last_ps;
     int64_t t_ps, offset_ps; /* of *rec on the common clock; added to this source's clock */
     double drift;            /* and added for each picosecond since the start */
     uint64_t matched;        /* packets that tell so; 0: the clock was not aligned */
@@ -44,6 +45,7 @@ struct wf_an_input {
     bool started;
     int failed; /* the first -errno: the files were read in part */
     struct wf_err why;
+    uint64_t overlaps;   /* files that begin long before the one before them ends */
     const char *foreign; /* the first file with a link type that can't be looked into */
     uint16_t foreign_link;
 };

@@ -278,6 +278,7 @@ static json_t *capture_json(const struct wf_an_report *r, const struct wf_an_sum
     put_ps(o, "span_ps", r->a->last_t_ps - r->a->first_t_ps);
     put(o, "evicted_streams", r->a->table.evicted);
     put(o, "evicted_packets", r->a->evicted_packets);
+    put(o, "overlapping_files", r->in->overlaps);
     put(o, "cm_messages", r->a->cm_messages);
     if (r->in->failed)
         json_object_set_new(o, "error", json_string(wf_err_text(&r->in->why, text, sizeof(text))));

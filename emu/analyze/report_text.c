@@ -126,6 +126,11 @@ static void print_capture(const struct wf_an_report *r, const struct wf_an_sum *
         print_point(&a->points[i], out);
     }
     print_clocks(r->in, out);
+    if (r->in->overlaps)
+        fprintf(out,
+                "           %" PRIu64 " files begin before the one before them ends: captures of "
+                "several places are given with --point\n",
+                r->in->overlaps);
     if (r->interrupted)
         fprintf(out, "           INTERRUPTED: what was seen until then\n");
     if (r->in->failed)
@@ -228,20 +233,38 @@ static void print_cnps(const struct wf_an_stream *s, const struct wf_an_stream *
     fputc('\n', out);
 }
 
+/* Goodput without the silences that were looked at, where that differs. */
+static const char *busy_text(const struct wf_an_stream *s, char *buf, size_t len)
+{
+    int64_t span_ps = s->last_t_ps - s->first_t_ps, quiet_ps = 0;
+    double all = wf_an_goodput_bps(s);
+    char rate[32];
+
+    for (int i = 0; i < WF_AN_STALLS; i++)
+        quiet_ps += s->stalled_ps[i];
+    buf[0] = '\0';
+    if (quiet_ps > span_ps / 10 && quiet_ps < span_ps)
+        snprintf(buf, len, " (%s without its silences)",
+                 wf_rate_short((uint64_t)(all * (double)span_ps / (double)(span_ps - quiet_ps)),
+                               rate, sizeof(rate)));
+    return buf;
+}
+
 static void print_row(const struct wf_analyze *a, const struct wf_an_stream *s, FILE *out)
 {
     const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
-    char text[160], rate[32];
+    char text[160], rate[32], busy[64];
 
     fprintf(out, "%-10s %s", wf_service_name(s->service), wf_an_stream_text(s, text, sizeof(text)));
     if (y)
         fprintf(out, " (answers to qp 0x%06x)", y->key.dqpn);
     if (s->sport)
         fprintf(out, ", source port %u%s", s->sport, s->port_changed ? " and others" : "");
-    fprintf(out, "\n           %" PRIu64 " requests, goodput %s, path MTU %s%u, DSCP %u%s",
+    fprintf(out, "\n           %" PRIu64 " requests, goodput %s%s, path MTU %s%u, DSCP %u%s",
             s->req.packets, wf_rate_short((uint64_t)wf_an_goodput_bps(s), rate, sizeof(rate)),
-            s->full_payload ? "" : "at least ", s->full_payload ? s->full_payload : s->max_payload,
-            s->dscp, s->tos_changed ? " and others" : "");
+            busy_text(s, busy, sizeof(busy)), s->full_payload ? "" : "at least ",
+            s->full_payload ? s->full_payload : s->max_payload, s->dscp,
+            s->tos_changed ? " and others" : "");
     if (s->n_tags)
         fprintf(out, ", VLAN %u priority %u", s->vid, s->pcp);
     fprintf(out, "\n");
@@ -255,6 +278,8 @@ static void print_row(const struct wf_analyze *a, const struct wf_an_stream *s, 
     print_answers(s, y, out);
     print_stat("ACK delay", &s->ack_delay, out);
     print_stat("recovery", &s->recovery, out);
+    print_stat("NAK to repetition", &s->nak_gap, out);
+    print_stat("RNR NAK to repetition", &s->rnr_wait, out);
     print_cnps(s, y, out);
     print_stalls(s, out);
     if (s->icrc[WF_ICRC_BAD])

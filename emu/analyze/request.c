@@ -3,12 +3,17 @@
  * Requests in the order of sending (IBA vol. 1, 9.7.3): gaps, and where the sender goes back. What
  * a run means is judged in run.c, once it has ended.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/analyze.h"
+#include "analyze/bins.h"
 #include "analyze/run.h"
 
-enum { WF_AN_READS_OPEN = 255 }; /* more than any requester has open */
+enum {
+    WF_AN_READS_OPEN = 255, /* more than any requester has open */
+    COPIES_TOLD = 16,       /* of a stream; others are counted */
+};
 
 static bool is_read(uint8_t opcode)
 {
@@ -99,7 +104,8 @@ static void copy(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_a
     const struct wf_an_sent *e = wf_an_ring_get(&s->req, p->psn);
     struct wf_an_finding f = wf_an_new(s, WF_AN_COPY, WF_AN_NO_LOSS, p->psn, p->t_ps);
 
-    s->req.copies++;
+    if (++s->req.copies > COPIES_TOLD) /* the capture sees all of it twice */
+        return;
     f.refs[0] = e->ref;
     f.refs[1] = p->ref;
     snprintf(f.note, sizeof(f.note),
@@ -148,15 +154,33 @@ static void reads_go_on(struct wf_analyze *a, struct wf_an_stream *s)
         wf_an_read_given_up(a, y, &y->resp.holes[0], true);
 }
 
+static void bin(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p, bool fresh)
+{
+    if (!s->bins && a->table.ring_left > sizeof(*s->bins)) {
+        s->bins = malloc(sizeof(*s->bins));
+        if (!s->bins)
+            return;
+        a->table.ring_left -= sizeof(*s->bins);
+        wf_an_bins_init(s->bins, p->t_ps);
+    }
+    if (s->bins)
+        wf_an_bins_add(s->bins, p->t_ps, wf_an_psn(p->psn - s->req.first),
+                       fresh ? p->payload_len : 0, s->req.run.open);
+}
+
 static void count(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p)
 {
     struct wf_an_requests *r = &s->req;
+    bool fresh;
 
     r->packets++;
     r->bytes += p->payload_len;
     r->by_opcode[p->opcode & 31]++;
     r->reads += is_read(p->opcode);
-    if (remember(a, s, p)) {
+    fresh = remember(a, s, p);
+    if (a->conf.series)
+        bin(a, s, p, fresh);
+    if (fresh) {
         r->new_packets++;
         r->new_bytes += p->payload_len;
         if (is_read(p->opcode))

@@ -16,7 +16,7 @@ enum { WF_AN_RULES = 5 };
 struct wf_an_rule {
     const char *name, *clause;
     enum wf_an_judgement verdict;
-    uint64_t kept, broken;
+    uint64_t kept, broken; /* times */
     char text[224];
 };
 

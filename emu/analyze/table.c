@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/bins.h"
 #include "analyze/sight.h"
 #include "base/digest.h"
 
@@ -32,6 +33,8 @@ static void empty(struct wf_an_table *t, struct wf_an_stream *s)
         t->ring_left += (s->req.ring_mask + 1ull) * sizeof(*s->req.ring);
     free(s->req.ring);
     wf_an_sights_free(t, s);
+    if (s->bins)
+        t->ring_left += sizeof(*s->bins);
     free(s->bins);
 }
 

@@ -7,10 +7,12 @@ import bz2
 import fcntl
 import glob
 import gzip
+import importlib.util
 import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,11 @@ try:
     import jsonschema
 except ImportError:
     jsonschema = None
+
+spec = importlib.util.spec_from_file_location("generate",
+                                              os.path.join(cap.SOURCE, "captures", "generate.py"))
+gen = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(gen)
 
 EXTRA = os.environ.get("WEFT_CAPTURES", "")  # a folder of captures that are not the project's
 LOSSY = """weft: 1
@@ -251,6 +258,59 @@ class Program(Case):
                                   check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(words, done.stderr)
+
+    @unittest.skipIf(shutil.which("gnuplot") is None, "gnuplot is not installed")
+    def test_figures(self):
+        frames, _ = self.lossy("[{at: 0, do: inject_drop, where: 'leaf0:p1', every: 97}]")
+        out = self.path("fig")
+        cap.page("--figures", out, self.path("point.pcapng"))
+        for name in ("goodput", "psn", "again"):
+            for ending in ("csv", "gp", "svg"):
+                self.assertTrue(os.path.getsize(f"{out}/analyze_{name}.{ending}"))
+        with open(f"{out}/analyze_again.csv", encoding="utf-8") as f:
+            rows = [line.strip().split(",") for line in f][2:]
+        again = sum(1 for f in frames if f.request()) - len({f.psn for f in frames if f.request()})
+        self.assertEqual(sum(int(r[2]) for r in rows), again)
+        with open(f"{out}/analyze_psn.csv", encoding="utf-8") as f:
+            self.assertEqual(max(int(line.split(",")[2]) for line in list(f)[2:]), 749)
+
+    def flood(self, packets, *args):
+        """Packets of ever new queue pairs, four of each, through a pipe: the result and the peak
+        memory in bytes."""
+        frame = bytearray(gen.eth(gen.MAC[2], gen.MAC[1], 0x0800, gen.rocev2(
+            (10, 0, 0, 1), (10, 0, 0, 2), 49152, gen.bth(7, 0, 0) + bytes(4096)))[:64])
+        block = bytearray((struct.pack("<IIII", 0, 0, 64, 4154) + frame) * 4000)
+        with open(self.path("out"), "wb") as out:
+            p = subprocess.Popen([cap.WEFT, "analyze", "--json", *args, "-"], stdin=subprocess.PIPE,
+                                 stdout=out)
+            p.stdin.write(cap.pcap([]))
+            for at in range(0, packets, 4000):
+                for i in range(4000):
+                    n = at + i
+                    struct.pack_into("<II", block, 80 * i, 1700000000 + n // 10**6, n % 10**6 * 1000)
+                    # every fourth number is missing
+                    struct.pack_into("!II", block, 80 * i + 16 + 46, n // 4, n % 4 + n % 4 // 3)
+                p.stdin.write(block)
+            p.stdin.close()
+            status, usage = os.wait4(p.pid, 0)[1:]
+            p.returncode = status
+        self.assertEqual(status, 0)
+        with open(self.path("out"), encoding="utf-8") as f:
+            return json.load(f), usage.ru_maxrss * 1024
+
+    def test_memory_is_bounded_whatever_comes(self):
+        args = ("--max-streams", "1000", "--max-findings", "1000")
+        few, small = self.flood(40000, *args)
+        many, large = self.flood(240000, *args)  # 1 GB on the wire
+        fit(many)
+        self.assertEqual(many["capture"]["frames"], 240000)
+        self.assertEqual(many["capture"]["evicted_streams"], 60000 - 1000)
+        self.assertEqual(len(many["connections"]), 1000)
+        self.assertEqual(many["summary"]["findings"], 60000)
+        self.assertEqual(many["summary"]["findings_left_out"], 59000)
+        self.assertEqual(few["capture"]["evicted_streams"], 9000)
+        self.assertLess(large - small, 2 << 20)
+        self.assertLess(large, 128 << 20)
 
     def test_ctrl_c_tells_what_was_seen(self):
         frames, _ = self.lossy("[{at: 0, do: inject_drop, where: 'leaf0:p1', every: 97}]")

@@ -114,6 +114,13 @@ class Points(unittest.TestCase):
         data = cap.read_pcap(result["capture"]["files"][frame["file"]]["path"])
         self.assertIn(data[frame["number"] - 1].psn, self.drops)
 
+    def test_two_places_given_as_one_are_noticed(self):
+        apart = [cap.Frame(f.t_ns * 1000, f.data) for f in self.sender]
+        cap.write(self.path("a.pcap"), apart)
+        cap.write(self.path("b.pcap"), apart[:len(apart) // 2])
+        page = cap.page(self.path("a.pcap"), self.path("b.pcap"))
+        self.assertIn("captures of several places are given with --point", page)
+
     # ---- what mirrors and overlays put around a frame ----
 
     def wrapped(self, wrap, link=1):

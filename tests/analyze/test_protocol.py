@@ -293,6 +293,48 @@ class Protocol(unittest.TestCase):
             result = self.result(script(gap * US), "--nic", nic)
             self.assertEqual(self.rule(result, "cnp_pacing")["verdict"], want, (nic, gap))
 
+    def test_a_mirror_of_both_directions_shows_all_of_it_twice(self):
+        s = Script()
+        for psn in (1, 2, 4, 5):
+            s.req(psn)
+        s.ack(3, SEQ)
+        for psn in (3, 4, 5, 6):
+            s.req(psn)
+        s.ack(6)
+        both = []
+        for f in s.frames:
+            both += [f, cap.Frame(f.t_ns + 300, f.data)]
+        s.frames = both
+        result = self.result(s)
+        self.assertEqual([(f["what"], f["psn"]) for f in result["findings"] if f["what"] != "duplicate"],
+                         [("loss", 3)])
+        self.assertEqual(result["connections"][0]["requests"]["resent"], 3)
+        self.assertEqual(self.rule(result, "one_nak_a_gap")["verdict"], "kept")
+
+    def cm(self, s, src, attr, body):
+        mad = struct.pack("!BBBBHHQHHI", 1, 7, 2, 3, 0, 0, 1, attr, 0, 0) + body
+        s.packet(src, 100, 0, struct.pack("!II", 0x80010000, 1) + mad + bytes(256 - len(mad)), qp=1)
+
+    def test_connection_managers_tell_who_answers_whom(self):
+        def script(connect):
+            s = Script(ident=False)
+            for i in range(2) if connect else ():
+                req = struct.pack("!I28xI", 100 + i, (0x20 + i) << 8)
+                rep = struct.pack("!III4s", 200 + i, 100 + i, 0, ((0x30 + i) << 8).to_bytes(4, "big"))
+                self.cm(s, A, 0x10, req)
+                self.cm(s, B, 0x13, rep)
+            for psn in (7, 8):  # in step with each other: nothing else tells them apart
+                for i in range(2):
+                    s.packet(A, SEND, psn, bytes(32), qp=0x30 + i)
+                for i in range(2):
+                    s.packet(B, ACK, psn, struct.pack("!I", OK << 24 | 1), qp=0x20 + i)
+            return s
+        conns = self.result(script(True))["connections"]
+        self.assertEqual(sorted((c["dqpn"], c["sqpn"], c["paired_by"]) for c in conns if c["dqpn"] > 1),
+                         [(0x30, 0x20, "cm"), (0x31, 0x21, "cm")])
+        conns = self.result(script(False))["connections"]
+        self.assertEqual({c["paired_by"] for c in conns}, {"none"})
+
     def test_stalls_have_a_reason(self):
         s = Script()
         s.req(1), s.ack(1)
