@@ -9,7 +9,7 @@
 #include "analyze/analyze.h"
 #include "wire/mad.h"
 
-enum { STEPS_MAX = 4096, NEAR_PSNS = 1 << 16 };
+enum { STEPS_MAX = 4096, NEAR_PSNS = 1 << 16, TRIES = 64 };
 
 void wf_an_pair(struct wf_analyze *a, struct wf_an_stream *x, struct wf_an_stream *y,
                 enum wf_an_paired how)
@@ -68,6 +68,9 @@ struct wf_an_stream *wf_an_asked(struct wf_analyze *a, struct wf_an_stream *y,
 
     if (y->peer != WF_AN_NONE)
         return wf_an_at(&a->table, y->peer);
+    /* answers to nobody are asked about ever more rarely */
+    if (y->resp.unpaired > TRIES && y->resp.unpaired & (y->resp.unpaired - 1))
+        return NULL;
     x = wf_an_pair_first(&a->table, &y->key.dst, &y->key.src);
     for (int i = 0; x && i < STEPS_MAX; x = wf_an_pair_next(&a->table, x), i++) {
         unsigned v = may_ask(x, p->psn) ? fit(x, y, p->psn) : 0;

@@ -90,6 +90,25 @@ def pcap(frames, snap=262144, link=1):
     return out
 
 
+def pcapng(frames, drops=None):
+    """One interface; `drops`: what its statistics block says was not captured, None: no block."""
+    def block(kind, body):
+        n = struct.pack("<I", len(body) + 12)
+        return struct.pack("<I", kind) + n + body + n
+
+    def option(code, data):
+        return struct.pack("<HH", code, len(data)) + data + bytes(-len(data) % 4)
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    out += block(1, struct.pack("<HHI", 1, 0, 0) + option(2, b"eth0") + option(9, b"\x09") + bytes(4))
+    for f in frames:
+        out += block(6, struct.pack("<IIIII", 0, f.t_ns >> 32, f.t_ns & 0xFFFFFFFF, len(f.data),
+                                    f.wire) + f.data + bytes(-len(f.data) % 4))
+    if drops is not None:
+        out += block(5, struct.pack("<III", 0, 0, 0) + option(4, struct.pack("<Q", 99)) +
+                     option(5, struct.pack("<Q", drops)) + bytes(4))
+    return out
+
+
 def read_pcap(path):
     """The frames of a file that write() has made."""
     with open(path, "rb") as f:

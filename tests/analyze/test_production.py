@@ -5,6 +5,7 @@ direction only, begun in the middle. Every injected fault is named and nothing e
 be told is said to be so."""
 import random
 import shutil
+import struct
 import sys
 import tempfile
 import unittest
@@ -107,6 +108,33 @@ class Production(unittest.TestCase):
                 self.assertEqual({p for p, _ in numbers(result, "network")}, self.drops)
                 self.assertEqual(conn["requests"]["resent_by"]["unseen"], conn["requests"]["resent"])
                 self.assertEqual(conn["paired_by"], "none")
+
+    def test_the_capture_says_what_it_lost(self):
+        # without answers, and nothing sent again: only the capture's own word is left
+        frames = [f for f in self.points["receiver"] if f.request()]
+        first = next(i for i, f in enumerate(frames) if f.psn - frames[0].psn > i)
+        lost = frames[first].psn - 1
+        for drops, verdict, network in ((None, "cannot_tell", 0), (0, "network_loss", 1),
+                                        (1, "cannot_tell", 0)):
+            with open(self.dir + "/x.pcapng", "wb") as f:
+                f.write(cap.pcapng(frames[:first + 5], drops))
+            result = cap.analyze(self.dir + "/x.pcapng")
+            self.assertEqual((result["verdict"], result["summary"]["lost"]["network"]),
+                             (verdict, network))
+            self.assertEqual([f["psn"] for f in result["findings"]], [lost])
+            point = result["capture"]["points"][0]
+            self.assertEqual((point["name"], point.get("capture_drops")), ("eth0", drops))
+            self.assertEqual(result["connections"][0]["lost"]["network"], network)
+
+    def test_a_broken_statistics_block_is_told(self):
+        data = bytearray(cap.pcapng(self.points["sender"][:9], 0))
+        at = data.rindex(struct.pack("<HH", 5, 8))  # isb_ifdrop
+        data[at + 2] = 7
+        with open(self.dir + "/x.pcapng", "wb") as f:
+            f.write(data)
+        result = cap.analyze(self.dir + "/x.pcapng", want=2)
+        self.assertIn("isb_ifdrop", result["capture"]["error"])
+        self.assertEqual(result["capture"]["frames"], 9)
 
     def test_answers_only(self):
         result = self.analyze([f for f in self.points["sender"] if not f.request()])
