@@ -91,6 +91,8 @@ void wf_an_nak_unmet(struct wf_analyze *a, struct wf_an_stream *s)
                   r->nak.psn, r->nak.t_ps);
 
     r->nak.pending = false;
+    if (r->nak.late)
+        return; /* it came, and is told of */
     f.exact = true;
     f.recovery_ps = -1;
     f.refs[1] = r->nak.ref;
@@ -164,7 +166,7 @@ void wf_an_arrived(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
         return;
     if (p->opcode % 32 == WF_OP_ACK)
         ack_delay(s, until, p);
-    if (r->nak.pending && wf_an_diff(until, r->nak.psn) > 0)
+    if (r->nak.pending && !r->nak.late && wf_an_diff(until, r->nak.psn) > 0)
         wf_an_nak_unmet(a, s);
     unanswered_reads(a, s, until, p);
     r->acked_known = true;
@@ -174,20 +176,37 @@ void wf_an_arrived(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
     wf_an_settle(a, s, until, p);
 }
 
+/* The packet that is asked for, as it was sent until now. */
+static void look_back(const struct wf_an_requests *r, struct wf_an_nak *nak)
+{
+    const struct wf_an_sent *e = wf_an_ring_get(r, nak->psn);
+
+    if (!e)
+        return;
+    nak->seen = e->ref;
+    nak->seen_ps = e->t_ps;
+    nak->seen_bad = e->flags & WF_AN_BAD_ICRC;
+    nak->seen_twice = e->flags & WF_AN_AGAIN;
+    nak->ahead = r->late && e->t_ps >= r->late_from_ps && e->t_ps <= r->late_to_ps;
+}
+
 void wf_an_take_nak(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p)
 {
     struct wf_an_requests *r = &s->req;
     bool same = r->nak.pending && r->nak.psn == p->psn && r->nak.syndrome == p->syndrome;
 
     wf_an_arrived(a, s, p->psn, p);
-    if (same) {
+    if (same && !r->nak.late) {
         r->nak.repeats++;
         return;
     }
-    if (r->nak.pending)
+    if (r->nak.pending) {
+        r->nak_before = r->nak;
         wf_an_nak_unmet(a, s);
+    }
     r->nak = (struct wf_an_nak){
         .pending = true, .syndrome = p->syndrome, .psn = p->psn, .t_ps = p->t_ps, .ref = p->ref};
+    look_back(r, &r->nak);
 }
 
 void wf_an_same_payload(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_sent *e,

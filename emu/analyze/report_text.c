@@ -359,7 +359,12 @@ static void print_finding(const struct wf_an_report *r, const struct wf_an_findi
             span(f->t_ps - r->a->first_t_ps, t, sizeof(t)));
     fprintf(out, "    ");
     print_ref(r, " seen by", f->refs[0], out);
-    print_ref(r, f->what == WF_AN_LOSS && !f->cause ? " told by" : " NAK in", f->refs[1], out);
+    print_ref(r,
+              f->what == WF_AN_COPY                ? " and by"
+              : f->what == WF_AN_LATE && !f->cause ? " passed by"
+              : f->what == WF_AN_LOSS && !f->cause ? " told by"
+                                                   : " NAK in",
+              f->refs[1], out);
     print_ref(r, " sent again in", f->refs[2], out);
     if (f->recovery_ps >= 0)
         fprintf(out, " %s later;", span(f->recovery_ps, t, sizeof(t)));

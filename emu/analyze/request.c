@@ -214,6 +214,11 @@ void wf_an_request(struct wf_analyze *a, struct wf_an_stream *s, const struct wf
         copy(a, s, p);
         return;
     }
+    if (d < 0 && wf_an_came_late(a, s, p)) {
+        count(a, s, p);
+        return;
+    }
+    wf_an_count_ids(r, p);
     wf_an_silence(a, s, p);
     if (r->run.open)
         d = wf_an_run_step(a, s, p, d);

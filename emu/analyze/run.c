@@ -47,6 +47,11 @@ static enum wf_an_cause cause_of(const struct wf_analyze *a, struct wf_an_stream
     struct wf_an_requests *r = &s->req;
     struct wf_an_run *run = &r->run;
 
+    if (r->nak_before.pending && r->nak_before.psn == p->psn && r->nak.psn != p->psn) {
+        run->nak = r->nak_before;
+        r->nak_before.pending = false;
+        return WF_AETH_KIND(run->nak.syndrome) == 1 ? WF_AN_BY_RNR : WF_AN_BY_NAK;
+    }
     if (r->nak.pending && wf_an_diff(p->psn, run->resume) < 0) {
         run->nak = r->nak;
         r->nak.pending = false;
@@ -77,7 +82,7 @@ static int64_t quiet_since(const struct wf_an_requests *r, uint32_t psn)
 static void mark_holes(struct wf_an_requests *r, uint32_t psn, struct wf_an_hole *h)
 {
     const struct wf_an_run *run = &r->run;
-    bool sure = run->nak.t_ps || (r->acked_known && r->acked == psn);
+    bool sure = run->nak.t_ps || run->is_next;
 
     if (h && h->first != psn && r->n_holes < WF_AN_HOLES) { /* in two */
         struct wf_an_hole rest = *h;
@@ -97,6 +102,26 @@ static void mark_holes(struct wf_an_requests *r, uint32_t psn, struct wf_an_hole
             r->holes[i].doubt |= !sure;
 }
 
+/* The packet with which it begins, as it was sent before. */
+static void first_time(const struct wf_an_requests *r, struct wf_an_run *run)
+{
+    const struct wf_an_nak *nak = &run->nak;
+    const struct wf_an_sent *e = wf_an_ring_get(r, run->from);
+
+    if (nak->t_ps) {
+        run->first_time = nak->seen;
+        run->first_ps = nak->seen_ps;
+        run->first_bad = nak->seen_bad;
+        run->twice = nak->seen_twice;
+        run->ahead = nak->ahead;
+    } else if (e) {
+        run->first_time = e->ref;
+        run->first_ps = e->t_ps;
+        run->first_bad = e->flags & WF_AN_BAD_ICRC;
+        run->twice = e->flags & WF_AN_AGAIN;
+    }
+}
+
 void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p)
 {
     struct wf_an_requests *r = &s->req;
@@ -107,6 +132,7 @@ void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct 
 
     *run = (struct wf_an_run){
         .open = true, .from = p->psn, .resume = r->max, .t_ps = p->t_ps, .ref = p->ref};
+    run->is_next = r->acked_known && r->acked == p->psn;
     run->quiet_ps = p->t_ps - quiet_since(r, p->psn);
     run->cause = (uint8_t)cause_of(a, s, p);
     e = wf_an_ring_get(r, wf_an_psn(r->max - 1));
@@ -114,12 +140,7 @@ void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct 
         run->last = e->ref;
         run->last_ps = e->t_ps;
     }
-    e = wf_an_ring_get(r, run->cause == WF_AN_BY_NAK ? run->nak.psn : p->psn);
-    if (e) {
-        run->first_time = e->ref;
-        run->first_ps = e->t_ps;
-        run->first_bad = e->flags & WF_AN_BAD_ICRC;
-    }
+    first_time(r, run);
     run->late_only = h && (run->cause == WF_AN_BY_UNSEEN || run->cause == WF_AN_BY_DUPLICATE);
     run->back_to = run->late_only ? r->cur : r->max;
     mark_holes(r, p->psn, h);
@@ -205,8 +226,13 @@ static void unheard(const struct wf_an_stream *s, const struct wf_an_run *run,
 {
     const struct wf_an_sent *e;
 
-    f->what = WF_AN_UNHEARD;
     f->where = WF_AN_AFTER;
+    if (run->twice && run->is_next) {
+        /* a receiver asks once for what is missing: the answer to that was lost in its turn */
+        f->exact = true;
+        return;
+    }
+    f->what = WF_AN_UNHEARD;
     if (!run->last.number)
         return;
     f->psn = wf_an_psn(run->resume - 1);
@@ -231,10 +257,18 @@ static void loss(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_run 
     f.resent = run->packets;
     f.recovery_ps = run->t_ps - f.t_ps;
     f.again_ps = run->t_ps;
+    if (run->nak.late || (run->nak.t_ps && run->ahead && !h)) {
+        f.what = WF_AN_LATE;
+        f.verdict = WF_AN_NO_LOSS;
+        snprintf(f.note, sizeof(f.note), "%s",
+                 run->nak.late ? "it was overtaken, and the receiver asked for it too early"
+                               : "it came ahead of others, for which receivers drop it");
+    }
     f.refs[1] = run->nak.ref;
     f.refs[2] = run->ref;
     f.exact = run->nak.t_ps || h || (r->acked_known && r->acked == psn);
-    place(s, &f, h);
+    if (f.what != WF_AN_LATE)
+        place(s, &f, h);
     if (run->cause == WF_AN_BY_TIMEOUT && !h && f.what == WF_AN_LOSS)
         unheard(s, run, &f);
     if (run->cause == WF_AN_BY_UNSEEN)
@@ -385,42 +419,6 @@ static void covered(struct wf_analyze *a, struct wf_an_stream *s, const struct w
     }
 }
 
-/* Late packets: the hole was no loss. */
-static void late(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_run *run)
-{
-    struct wf_an_requests *r = &s->req;
-    struct wf_an_hole *h = wf_an_hole_with(r->holes, r->n_holes, run->from);
-    struct wf_an_finding f = wf_an_new(s, WF_AN_LATE, WF_AN_NO_LOSS, run->from, run->t_ps);
-    struct wf_an_hole rest;
-
-    f.packets = run->packets;
-    f.refs[0] = run->ref;
-    if (h) {
-        f.recovery_ps = run->t_ps - h->t_ps;
-        f.refs[1] = h->behind;
-        rest = *h;
-        wf_an_hole_drop(r->holes, &r->n_holes, h);
-        rest.filled = false;
-        if (wf_an_diff(run->from, rest.first) > 0) { /* what is missing before it */
-            struct wf_an_hole before = rest;
-
-            before.n = wf_an_psn(run->from - rest.first);
-            r->holes[r->n_holes++] = before;
-        }
-        if (wf_an_diff(wf_an_psn(rest.first + rest.n), r->cur) > 0 && r->n_holes < WF_AN_HOLES) {
-            rest.n = wf_an_psn(rest.first + rest.n - r->cur);
-            rest.first = r->cur;
-            r->holes[r->n_holes++] = rest;
-        }
-    }
-    r->late += run->packets;
-    if (one_sided(a, s))
-        snprintf(f.note, sizeof(f.note),
-                 "came late: overtaken, or sent again alone; the answers are "
-                 "not in the capture");
-    wf_an_tell(a, s, &f);
-}
-
 void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete)
 {
     struct wf_an_requests *r = &s->req;
@@ -431,7 +429,11 @@ void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete)
     if (run->cause == WF_AN_BY_UNSEEN && !one_sided(a, s) && waited(s, run->quiet_ps))
         run->cause = WF_AN_BY_TIMEOUT;
     if (run->late_only && !complete) {
-        late(a, s, run);
+        wf_an_late(a, s, run->from, wf_an_psn(r->cur - run->from), run->t_ps, run->ref,
+                   one_sided(a, s)
+                       ? "came late: overtaken, or sent again alone; the answers are not "
+                         "in the capture"
+                       : "came late");
         return;
     }
     r->again_packets += run->packets;

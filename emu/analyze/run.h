@@ -15,6 +15,14 @@ void wf_an_run_count(struct wf_an_stream *s, const struct wf_an_pkt *p);
 /* complete: everything was repeated. */
 void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete);
 
+/* n packets from psn on, which were missing, came late. */
+void wf_an_late(struct wf_analyze *a, struct wf_an_stream *s, uint32_t psn, uint32_t n,
+                int64_t t_ps, struct wf_an_ref ref, const char *note);
+/* Whether the sender counts its packets' IP identifications. */
+void wf_an_count_ids(struct wf_an_requests *r, const struct wf_an_pkt *p);
+/* Whether the packet says of itself that it was overtaken; then it is told of. */
+bool wf_an_came_late(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p);
+
 /* A hole of a service that repeats nothing. */
 void wf_an_unheld(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_hole *h);
 /* Nothing more will show whose hole this is. */

@@ -62,6 +62,11 @@ struct wf_an_hole {
 
 struct wf_an_nak {
     bool pending;
+    bool late;                 /* what it names came, late */
+    bool ahead;                /* what it names had come before others that were late */
+    bool seen_bad, seen_twice; /* what it names, when it was sent last before: its ICRC; again */
+    struct wf_an_ref seen;     /* 0: not seen here */
+    int64_t seen_ps;
     uint8_t syndrome;
     uint32_t psn, repeats;
     int64_t t_ps;
@@ -72,6 +77,9 @@ struct wf_an_nak {
 struct wf_an_run {
     bool open;
     bool late_only; /* nothing so far that would not be a late packet */
+    bool ahead;     /* it had come before others that were late */
+    bool is_next;   /* all before it was acknowledged */
+    bool twice;     /* its first packet was sent again before */
     bool first_bad; /* the ICRC was wrong when it was sent before */
     uint8_t cause;
     uint32_t from, resume, back_to; /* where it began, where the sender was, where it ends */
@@ -94,9 +102,11 @@ struct wf_an_requests {
     uint32_t ring_mask;
     struct wf_an_hole holes[WF_AN_HOLES];
     unsigned n_holes;
-    struct wf_an_nak nak;
+    struct wf_an_nak nak, nak_before; /* nak_before: the sender may not have seen its successor */
     struct wf_an_run run;
-    uint8_t last_opcode;
+    int64_t late_from_ps, late_to_ps; /* while the last late packet was missing */
+    uint8_t last_opcode, id_steps;
+    uint16_t last_ip_id;
     uint64_t packets, bytes, new_packets, new_bytes, messages;
     uint64_t again_packets, again_bytes, again[WF_AN_CAUSES];
     uint64_t gaps, missing; /* in runs, whatever the reason */

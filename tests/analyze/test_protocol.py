@@ -157,6 +157,22 @@ class Protocol(unittest.TestCase):
         self.check(found, what="reordered", verdict="no_loss", psn=3)
         self.assertEqual((conn["requests"]["resent"], conn["requests"]["reordered"]), (0, 1))
 
+    def test_overtaken_and_asked_for_too_early_is_not_lost_either(self):
+        s = Script()
+        s.req(1), s.req(2)
+        s.idents[A] += 1
+        s.req(4), s.req(5)
+        s.ack(3, SEQ)
+        s.req(3, ident=3)  # overtaken by two, and by the NAK
+        for psn in (3, 4, 5, 6):
+            s.req(psn)
+        s.ack(6)
+        result = self.result(s)
+        self.assertEqual([(f["what"], f["verdict"], f["psn"]) for f in result["findings"]],
+                         [("reordered", "no_loss", 3)] * 2)
+        conn = result["connections"][0]["requests"]
+        self.assertEqual((conn["resent_by"]["nak"], conn["reordered"]), (3, 1))
+
     def test_twice_is_not_sent_again(self):
         for ident in (True, False):
             s = Script(ident)
