@@ -87,10 +87,10 @@ static void edge_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *p
 {
     struct wf_edge *e = (struct wf_edge *)node;
 
-    if (e->nic && wf_edge_nic_receive(e->nic, pkt))
+    if (e->nic && !(pkt->flags & WF_PKT_INT) && wf_edge_nic_receive(e->nic, pkt))
         return;
-    if (too_long(e, pkt)) {
-        wf_pkt_drop(port, pkt, WF_DROP_EDGE_TOO_LONG);
+    if (too_long(e, pkt) || pkt->flags & WF_PKT_INT) {
+        wf_pkt_drop(port, pkt, pkt->flags & WF_PKT_INT ? WF_DROP_EDGE_INT : WF_DROP_EDGE_TOO_LONG);
         return;
     }
     if (!e->stalled && e->fifo_count == e->fifo_len)

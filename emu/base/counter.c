@@ -102,7 +102,8 @@ const char *wf_ctr_unit(const char *name)
     } words[] = {{"frames", "frames"},      {"bytes", "bytes"},   {"packets", "packets"},
                  {"messages", "messages"},  {"events", "events"}, {"ps", "ps"},
                  {"timeouts", "events"},    {"acks", "packets"},  {"naks", "packets"},
-                 {"duplicates", "packets"}, {"cnps", "packets"},  {"cells", "cells"}};
+                 {"duplicates", "packets"}, {"cnps", "packets"},  {"cells", "cells"},
+                 {"bps", "bit/s"},          {"ppm", "ppm"}};
     const char *last = strrchr(name, '_');
 
     for (size_t i = 0; last && i < sizeof(words) / sizeof(words[0]); i++)

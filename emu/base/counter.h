@@ -219,7 +219,8 @@ struct wf_ctr_names wf_ctr_elsewhere(const struct wf_ctr_table *table, size_t ro
 /* All tables, NULL-terminated, in the order of the documentation. */
 extern const struct wf_ctr_table *const wf_ctr_tables[];
 
-/* Sets of tables: bit i is wf_ctr_tables[i]. */
+/* Sets of tables: bit i is wf_ctr_tables[i]; the bit behind them all those that are in no list, of
+ * congestion controls. */
 enum { WF_CTR_NAME_MAX = 160, WF_CTR_ALL_TABLES = ~0 };
 unsigned wf_ctr_table_bit(const struct wf_ctr_table *table);
 

@@ -38,6 +38,7 @@
     X(PEER_IGNORED_PAUSE, "peer_ignored_pause", "out of headroom since the attached peer went on sending") \
     X(EDGE_STALLED, "edge_stalled", "the attached peer took no frame for longer than the edge holds") \
     X(EDGE_TOO_LONG, "edge_too_long", "longer than the attached interface takes") \
+    X(EDGE_INT, "edge_telemetry", "carries weft's own telemetry, which never leaves by an attachment") \
     X(NOT_FOR_US, "not_for_us", "a host got a frame for another address") \
     X(ICRC, "icrc", "a host got a RoCE packet with a wrong ICRC") \
     X(NO_QP, "no_qp", "a host got a RoCE packet for a queue pair that it does not have") \

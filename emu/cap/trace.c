@@ -59,7 +59,7 @@ static void find_owner(struct wf_traces *t, struct wf_trace_one *o, const struct
 
     if (w->table == &wf_ctrs_fabric)
         return;
-    if (w->table == &wf_ctrs_flow) {
+    if (!strncmp(w->holder, "flow.", strlen("flow."))) {
         o->node = flow_node(t, w->holder);
         return;
     }

@@ -4,9 +4,7 @@
 #include <string.h>
 
 const struct wf_cc_law *const wf_cc_laws[] = {
-    &wf_cc_fixed,
-    &wf_cc_dcqcn,
-    NULL,
+    &wf_cc_fixed, &wf_cc_dcqcn, &wf_cc_hpcc, &wf_cc_timely, &wf_cc_swift, &wf_cc_dctcp, NULL,
 };
 
 const struct wf_cc_law *wf_cc_find(const char *name)

@@ -5,7 +5,8 @@
 
 #include "cc/cc.h"
 
-extern const struct wf_cc_law wf_cc_fixed, wf_cc_dcqcn;
+extern const struct wf_cc_law wf_cc_fixed, wf_cc_dcqcn, wf_cc_hpcc, wf_cc_timely, wf_cc_swift,
+    wf_cc_dctcp;
 
 /* NULL-terminated, in the order of the documentation. */
 extern const struct wf_cc_law *const wf_cc_laws[];

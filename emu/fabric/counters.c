@@ -146,8 +146,11 @@ static bool node_next(struct wf_ctr_walk *w, struct wf_node *node)
     if (port_next(w, node) || pool_next(w, node))
         return true;
     while (node->ops->counters && node->ops->counters(node, &w->cursor, &o)) {
-        if (!(w->tables & wf_ctr_table_bit(o.table)))
-            break; /* a node has holders of one kind */
+        if (!(w->tables & wf_ctr_table_bit(o.table))) {
+            if (w->tables & (wf_ctr_table_bit(&wf_ctrs_flow) | wf_ctr_table_bit(NULL)))
+                continue; /* a host has flows and their controls */
+            break;
+        }
         w->table = o.table;
         w->values = o.values;
         w->holder = o.name;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "fabric/discovery.h"
+#include "host/cc.h"
 #include "host/host.h"
+#include "net/int.h"
 
 enum {
     FULL_FRAMES_MIN = 64,
@@ -157,6 +159,9 @@ uint32_t wf_pool_hdr_room(const struct wf_desc *d)
     for (uint32_t i = 0; i < d->n_switches; i++)
         if (d->switches[i].cfg.vxlan.vni)
             return WF_HDR_ROOM_TUNNEL;
+    for (uint32_t i = 0; i < d->n_flows; i++)
+        if (d->flows[i].cfg.control && d->flows[i].cfg.control->law->flags & WF_CC_INT)
+            return WF_HDR_ROOM_INT;
     return WF_HDR_ROOM;
 }
 

@@ -65,6 +65,12 @@ static void apply(struct wf_nic_cc *x)
     if (law->flags & WF_CC_PACED)
         set_pace(nq, tighter(c->env.rate_bps, c->out.rate_bps), c->now_ps);
     set_timer(x);
+    x->values[WF_CC_LEVEL_RATE] = nq->pace.rate_bps;
+    x->values[WF_CC_LEVEL_WINDOW] = nq->qp.cfg.window_bytes;
+    x->values[WF_CC_LEVEL_RTT] = x->rtt_ps;
+    for (size_t i = 0; i < law->n_columns; i++)
+        x->values[WF_CC_LEVELS + i] =
+            *(const uint64_t *)((const char *)c->state + law->columns[i].off);
 }
 
 static struct wf_nic_cc *begin(struct wf_nic_qp *nq)
@@ -104,6 +110,13 @@ void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_
     nq->cc = x;
 }
 
+/* Of a packet in the middle of a message, all but its payload. */
+static uint32_t wire_overhead(const struct wf_nic_qp *nq)
+{
+    return 14 + (nq->frame.encap == WF_ROCE_V2_IP4 ? 20 : 40) + 8 + WF_BTH_LEN + WF_ICRC_LEN +
+           WF_FCS_LEN + WF_WIRE_OVERHEAD;
+}
+
 void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps)
 {
     struct wf_nic_cc *x = begin(nq);
@@ -113,6 +126,7 @@ void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps)
         .line_bps = nq->host->node.ports[0].tx.rate_bps,
         .base_rtt_ps = base_rtt_ps,
         .mtu_bytes = q->path_mtu,
+        .wire_bytes = q->path_mtu + wf_nic_cc_int_len(nq) + wire_overhead(nq),
         .window_bytes = q->window_bytes,
         .rate_bps = nq->pace.rate_bps,
         .seed = wf_mix(nq->host->node.net->seed, q->qpn),
@@ -120,6 +134,11 @@ void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps)
     x->una_byte = nq->qp.req.una_byte;
     x->use->law->on_start(&x->cc);
     apply(x);
+}
+
+uint32_t wf_nic_cc_int_len(const struct wf_nic_qp *nq)
+{
+    return nq->cc->use->law->flags & WF_CC_INT ? WF_INT_LEN : 0;
 }
 
 void wf_nic_cc_sent(struct wf_nic_qp *nq, uint32_t payload_len, bool again, bool asks)
@@ -156,19 +175,35 @@ static uint64_t take_rtt(struct wf_nic_cc *x, uint64_t una_seq)
     return rtt;
 }
 
+static uint32_t take_hops(const struct wf_pkt *pkt, struct wf_cc_hop *out)
+{
+    struct wf_int_hop hops[WF_INT_HOPS];
+    uint32_t n = wf_int_get(pkt, hops);
+
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (struct wf_cc_hop){hops[i].rate_kbps * 1000ull, hops[i].ts_ns, hops[i].tx_bytes,
+                                    hops[i].qlen_bytes};
+    return n;
+}
+
 void wf_nic_cc_answered(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
 {
     struct wf_nic_cc *x = begin(nq);
     const struct wf_cc_law *law = x->use->law;
     const struct wf_requester *r = &nq->qp.req;
+    struct wf_cc_hop hops[WF_INT_HOPS];
     struct wf_cc_ack ack = {
         .acked_bytes = r->una_byte - x->una_byte,
         .una_bytes = r->una_byte,
         .sent_bytes = r->next_byte,
         .rtt_ps = take_rtt(x, r->una_seq),
+        .hop_count = WF_NIC_TTL + 1u - pkt->p.ttl,
+        .hops = hops,
         .ecn = wf_pkt_bytes(pkt)[pkt->p.bth_off + BTH_BECN] & 0x40,
     };
 
+    if (law->flags & WF_CC_INT)
+        ack.n_hops = take_hops(pkt, hops);
     x->una_byte = r->una_byte;
     if (law->on_ack && ack.acked_bytes)
         law->on_ack(&x->cc, &ack);

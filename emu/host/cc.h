@@ -20,7 +20,11 @@ struct wf_cc_use {
     const char *path;          /* of the shared object; NULL: it came with weft */
     const struct wf_cc_law *law;
     const void *cfg;
+    const struct wf_ctr_table *table; /* what of it can be traced: wf_cc_table(), or NULL */
 };
+
+/* Levels of every controlled flow, before its law's own columns. */
+enum wf_cc_level { WF_CC_LEVEL_RATE, WF_CC_LEVEL_WINDOW, WF_CC_LEVEL_RTT, WF_CC_LEVELS };
 
 enum { WF_CC_SAMPLES = 64 }; /* round trips being measured at once */
 
@@ -31,8 +35,8 @@ struct wf_nic_cc {
     struct wf_event timer;
     uint64_t una_byte, naks, timeouts; /* of the transport, at the last call */
     uint64_t rtt_ps;                   /* the last one measured */
-    uint64_t max_byte;                 /* beyond the last byte that was ever sent */
-    uint32_t head, tail;               /* of sample[], free running */
+    uint64_t values[WF_CC_LEVELS + WF_CC_COLUMNS_MAX];
+    uint32_t head, tail; /* of sample[], free running */
     struct {
         uint64_t seq; /* beyond the packet that asked for an ACK */
         uint64_t sent_ps;
@@ -43,6 +47,8 @@ struct wf_nic_cc {
 void wf_nic_cc_tune(const struct wf_cc_use *use, struct wf_qp_cfg *cfg);
 /* Gives the queue pair its control, from the arena; it acts from wf_nic_cc_start() on. */
 void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_arena *arena);
+/* Bytes of telemetry that its data carries. */
+uint32_t wf_nic_cc_int_len(const struct wf_nic_qp *nq);
 void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps);
 /* A data packet was drawn, an answer came in, a CNP did, the transport's timer ran. */
 void wf_nic_cc_sent(struct wf_nic_qp *nq, uint32_t payload_len, bool again, bool asks);

@@ -124,6 +124,25 @@ const struct wf_keyset *wf_cc_keyset(const struct wf_cc_law *law, struct wf_aren
     return set;
 }
 
+const struct wf_ctr_table *wf_cc_table(const struct wf_cc_law *law, struct wf_arena *arena)
+{
+    static const struct wf_ctr_desc levels[WF_CC_LEVELS] = {
+        [WF_CC_LEVEL_RATE] = {"cc_rate_bps", 'G', "pace of the flow's data; 0: none", "", "", ""},
+        [WF_CC_LEVEL_WINDOW] = {"cc_window_bytes", 'G', "most payload in flight", "", "", ""},
+        [WF_CC_LEVEL_RTT] = {"cc_rtt_ps", 'G', "last round trip measured", "", "", ""},
+    };
+    struct wf_ctr_table *t = WF_ARENA_NEW(arena, struct wf_ctr_table);
+    struct wf_ctr_desc *rows =
+        WF_ARENA_ARRAY(arena, struct wf_ctr_desc, WF_CC_LEVELS + law->n_columns);
+
+    memcpy(rows, levels, sizeof(levels));
+    for (size_t i = 0; i < law->n_columns; i++)
+        rows[WF_CC_LEVELS + i] =
+            (struct wf_ctr_desc){law->columns[i].name, 'G', law->columns[i].meaning, "", "", ""};
+    *t = (struct wf_ctr_table){"cc", rows, WF_CC_LEVELS + law->n_columns};
+    return t;
+}
+
 const struct wf_cc_params *wf_cc_params_find(const struct wf_cc_law *law, const char *name)
 {
     for (size_t i = 0; i < law->n_params; i++)

@@ -14,6 +14,8 @@
 const struct wf_cc_law *wf_cc_load(const char *path, struct wf_err *err);
 /* A law's keys as a set, from the arena. */
 const struct wf_keyset *wf_cc_keyset(const struct wf_cc_law *law, struct wf_arena *arena);
+/* What can be traced of a flow under this law, from the arena: levels and the law's columns. */
+const struct wf_ctr_table *wf_cc_table(const struct wf_cc_law *law, struct wf_arena *arena);
 /* A published set of values, by name; NULL: the law has none of this name. */
 const struct wf_cc_params *wf_cc_params_find(const struct wf_cc_law *law, const char *name);
 /* The values of the set into a configuration that has its defaults. */

@@ -75,6 +75,12 @@ void wf_np_saw(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
     np->naks = nq->qp.resp.naks;
     if (p->flags & WF_P_MULTICAST)
         return;
+    if (p->payload_len)
+        np->ce = np->ce || p->ecn == WF_ECN_CE;
+    if (np->returns && p->payload_len)
+        np->n_hops = wf_int_get(pkt, np->hops);
+    if (!np->notifies)
+        return;
     if ((p->ecn == WF_ECN_CE && p->payload_len) || (nak && np->cfg.on_nak))
         notify(np);
 }
@@ -97,12 +103,15 @@ static struct wf_np_domain *domain_of(struct wf_nic_qp *nq, int pacing, struct w
     return d;
 }
 
-void wf_np_add(struct wf_nic_qp *nq, struct wf_arena *arena)
+void wf_np_add(struct wf_nic_qp *nq, uint32_t flags, struct wf_arena *arena)
 {
     struct wf_nic_np *np = WF_ARENA_NEW(arena, struct wf_nic_np);
 
     wf_np_resolve(&nq->host->cfg.nic, &np->cfg);
     np->nq = nq;
+    np->notifies = flags & WF_CC_CNP;
+    np->echoes = flags & WF_CC_ECHO;
+    np->returns = flags & WF_CC_INT;
     np->domain = domain_of(nq, np->cfg.pacing, arena);
     nq->np = np;
 }

@@ -162,6 +162,17 @@ static void dress(struct wf_nic_qp *nq, const struct wf_host *to, const struct w
     know_dst(&nq->form, h->node.ports[0].peer->node, f, v4);
 }
 
+/* What the receiver does for the control of the sender. */
+static void serve(struct wf_flow *f, const struct wf_host *to, struct wf_arena *arena)
+{
+    uint32_t flags = f->cfg.control ? f->cfg.control->law->flags : 0;
+
+    if (to->cfg.nic.cnp != WF_TRI_AUTO)
+        flags = to->cfg.nic.cnp == WF_TRI_ON ? flags | WF_CC_CNP : flags & ~(uint32_t)WF_CC_CNP;
+    if (flags & (WF_CC_CNP | WF_CC_ECHO | WF_CC_INT))
+        wf_np_add(f->rx, flags, arena);
+}
+
 static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to, uint32_t number,
                      struct wf_arena *arena)
 {
@@ -194,9 +205,7 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
         wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
     if (f->cfg.control)
         wf_nic_cc_add(f->tx, f->cfg.control, arena);
-    if (to->cfg.nic.cnp == WF_TRI_ON || (to->cfg.nic.cnp == WF_TRI_AUTO && f->cfg.control &&
-                                         f->cfg.control->law->flags & WF_CC_CNP))
-        wf_np_add(f->rx, arena);
+    serve(f, to, arena);
     f->rkey = number + 1;
     f->raddr = 0x100000000ull * (number + 1);
     f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};

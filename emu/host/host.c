@@ -74,6 +74,8 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         .ce = p->ecn == WF_ECN_CE,
     };
 
+    if (pkt->flags & WF_PKT_INT) /* is no payload */
+        in.payload_len -= WF_INT_LEN;
     if (p->opcode == WF_OPCODE_CNP) {
         nq->cnps++;
         if (nq->cc)
@@ -193,12 +195,18 @@ static void host_ready(struct wf_node *node, struct wf_arena *arena)
     }
 }
 
+/* A flow, then its control, whose place is the flow's with the lowest bit set. */
 static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_obj *out)
 {
-    const struct wf_flow *last = *at;
-    struct wf_flow *f = last ? last->next : ((struct wf_host *)node)->flows;
+    uintptr_t last = (uintptr_t)*at;
+    struct wf_flow *f = (struct wf_flow *)(last & ~(uintptr_t)1);
 
-    *at = f;
+    if (f && !(last & 1) && f->tx->cc && f->tx->cc->use->table) {
+        *at = (const void *)(last | 1);
+        *out = (struct wf_ctr_obj){f->name, f->tx->cc->use->table, f->tx->cc->values};
+        return true;
+    }
+    *at = f = f ? f->next : ((struct wf_host *)node)->flows;
     if (f)
         *out = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr};
     return f != NULL;

@@ -13,6 +13,8 @@
 #include "base/assert.h"
 #include "wire/edit.h"
 
+enum { WF_INT_RESV7 = WF_INT_MAGIC & 0x7f };
+
 static uint32_t slot_of(const struct wf_host *h, uint32_t qpn)
 {
     return qpn * 2654435761u >> 7 & h->qps_mask;
@@ -142,19 +144,23 @@ void wf_nic_qp_wake(struct wf_nic_qp *nq)
     set_timer(nq, now);
 }
 
-/* The frame of what the engine wants to send; its payload is virtual. */
-static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
+/* The frame of what the engine wants to send; its payload is virtual. `more` bytes follow its
+ * headers. */
+static struct wf_pkt *dress(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn,
+                            uint32_t more)
 {
     struct wf_net *net = nq->host->node.net;
     struct wf_pkt *pkt = wf_pkt_new(net, WF_HDR_ROOM);
     struct wf_roce *f = &nq->frame;
 
     if (!pkt)
-        return; /* the run has failed already: emulator_out_of_buffers */
+        return NULL; /* the run has failed already: emulator_out_of_buffers */
     f->bth = out->bth;
+    if (more)
+        f->bth.resv7 = WF_INT_RESV7;
     if (wf_opcodes[out->bth.opcode].ext_len)
         f->ext = out->ext;
-    f->payload_len = out->payload_len;
+    f->payload_len = out->payload_len + more;
     f->ecn = ecn;
     f->ip_id++;
     if (!wf_form_fits(&nq->form, f))
@@ -162,11 +168,55 @@ static void send(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn)
     wf_form_fill(&nq->form, f, pkt);
     pkt->prio = pkt->queue = nq->prio;
     pkt->ready_ps = net->lc->now_ps;
-    wf_pkt_generated(net, pkt);
-    if (nq->pace.rate_bps && out->payload_len)
-        wf_txclock_take(&nq->pace, net->lc->now_ps, pkt->frame_len + WF_WIRE_OVERHEAD);
     pkt->at = nq;
+    return pkt;
+}
+
+static void launch(struct wf_nic_qp *nq, struct wf_pkt *pkt)
+{
+    wf_pkt_generated(nq->host->node.net, pkt);
     wf_port_enqueue(&nq->host->node.ports[0], pkt);
+}
+
+static void send_request(struct wf_nic_qp *nq, const struct wf_qp_out *out)
+{
+    uint32_t more = nq->cc && out->payload_len ? wf_nic_cc_int_len(nq) : 0;
+    struct wf_pkt *pkt = dress(nq, out, nq->ecn, more);
+
+    if (!pkt)
+        return;
+    if (more)
+        wf_int_add(pkt, false, NULL, 0);
+    if (nq->pace.rate_bps && out->payload_len)
+        wf_txclock_take(&nq->pace, nq->host->node.net->lc->now_ps,
+                        pkt->frame_len + WF_WIRE_OVERHEAD);
+    launch(nq, pkt);
+}
+
+/* With what the sender's control wants to know. */
+static void send_answer(struct wf_nic_qp *nq, struct wf_qp_out *out)
+{
+    struct wf_nic_np *np = nq->np;
+    bool plain = out->payload_len || !np;
+    uint32_t more = !plain && np->returns && np->n_hops ? WF_INT_LEN : 0;
+    struct wf_pkt *pkt;
+
+    if (!plain && np->echoes) {
+        out->bth.becn = np->ce;
+        if (np->ce != np->becn) /* which no form asks for */
+            nq->form.len = 0;
+        np->becn = np->ce;
+        np->ce = false;
+    }
+    pkt = dress(nq, out, WF_ECN_NOT_ECT, more);
+    if (!pkt)
+        return;
+    if (more)
+        wf_int_add(pkt, true, np->hops, np->n_hops);
+    if (nq->pace.rate_bps && out->payload_len)
+        wf_txclock_take(&nq->pace, nq->host->node.net->lc->now_ps,
+                        pkt->frame_len + WF_WIRE_OVERHEAD);
+    launch(nq, pkt);
 }
 
 static void draw_request(struct wf_nic_qp *nq, uint64_t now)
@@ -174,7 +224,7 @@ static void draw_request(struct wf_nic_qp *nq, uint64_t now)
     struct wf_qp_out out;
 
     wf_qp_pull_request(&nq->qp, now, &out);
-    send(nq, &out, nq->ecn);
+    send_request(nq, &out);
     if (nq->cc)
         wf_nic_cc_sent(nq, out.payload_len, out.again, out.bth.ackreq);
 }
@@ -186,7 +236,7 @@ static void draw(struct wf_nic_qp *nq, uint64_t now)
 
     if (wf_qp_may_answer(&nq->qp)) {
         wf_qp_pull_answer(&nq->qp, &out);
-        send(nq, &out, WF_ECN_NOT_ECT);
+        send_answer(nq, &out);
     } else if (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now) {
         draw_request(nq, now);
     }

@@ -51,6 +51,7 @@ enum wf_pkt_flag {
     WF_PKT_TRIM_HERE = 512, /* trimmed by the switch that it is at; and the queue that refused it */
     WF_PKT_TRIM_QUEUE = 7 << 10,
     WF_PKT_TRIM_SHIFT = 10,
+    WF_PKT_INT = 1 << 14,    /* telemetry of ours behind its headers, see int.h */
     WF_PKT_TUNNEL = 1 << 13, /* VXLAN of ours: a frame of ours is within */
 };
 

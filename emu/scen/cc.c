@@ -70,6 +70,7 @@ static struct wf_scen_cc *add(struct wf_scenario *s, const char *name, const str
     c->cfg = wf_arena_alloc(&s->arena, law->cfg_size + 1);
     wf_keyset_defaults(c->keys, c->cfg);
     c->use = (struct wf_cc_use){.name = name, .path = path, .law = law, .cfg = c->cfg};
+    c->use.table = wf_cc_table(law, &s->arena);
     c->use.params = law->n_params ? law->params[0].name : NULL;
     s->ccs[s->n_ccs++] = c;
     return c;

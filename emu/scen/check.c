@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/int.h"
 #include "scen/scen_priv.h"
 
 /* The other end of a link, and this one. */
@@ -50,6 +51,12 @@ static void check_queues(struct wf_scenario *s)
 static uint32_t l3_max(uint32_t path_mtu)
 {
     return 40 + 8 + 12 + 16 + 4 + path_mtu + 4;
+}
+
+/* Bytes of it that its control asks for. */
+static uint32_t telemetry(const struct wf_desc_flow *f)
+{
+    return f->cfg.control && f->cfg.control->law->flags & WF_CC_INT ? WF_INT_LEN : 0;
 }
 
 static uint32_t root_of(uint32_t *parent, uint32_t x)
@@ -107,15 +114,22 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
     const struct wf_desc_host *from = &s->desc.hosts[f->from], *to = &s->desc.hosts[f->to];
     uint32_t n = s->desc.n_switches;
     const struct wf_desc_host *model[] = {from, to};
+    uint32_t more = telemetry(f), most = l3_max(w->cfg.path_mtu) + more;
 
+    for (uint32_t i = 0; i < n && more; i++)
+        if (s->desc.switches[i].cfg.vxlan.vni) {
+            wf_diag_error(&s->diags, w->at, "'%s' reads telemetry, which tunnels don't carry",
+                          f->cfg.control->name);
+            break;
+        }
     for (int i = 0; i < 2; i++) {
         if (model[i]->cfg.attach.type != WF_ATTACH_NONE)
             wf_diag_error(&s->diags, w->at, "%s is attached: weft has no flows of its own there",
                           model[i]->name);
-        if (model[i]->cfg.mtu < l3_max(w->cfg.path_mtu))
-            wf_diag_error(
-                &s->diags, w->at, "path_mtu %u makes packets of up to %u bytes, %s takes %u (mtu)",
-                w->cfg.path_mtu, l3_max(w->cfg.path_mtu), model[i]->name, model[i]->cfg.mtu);
+        if (model[i]->cfg.mtu < most)
+            wf_diag_error(&s->diags, w->at,
+                          "path_mtu %u makes packets of up to %u bytes, %s takes %u (mtu)",
+                          w->cfg.path_mtu, most, model[i]->name, model[i]->cfg.mtu);
     }
     if (component[n + f->from] != component[n + f->to])
         wf_diag_error(&s->diags, w->at, "there is no way from %s to %s", from->name, to->name);

@@ -48,10 +48,29 @@ static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
     return false;
 }
 
+/* Each flow, then its control: `sub` says that a flow's counters were told of. */
+static bool flow_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
+{
+    for (; w->port < s->desc.n_flows; w->port++, w->sub = 0) {
+        const struct wf_desc_flow *f = &s->desc.flows[w->port];
+        const struct wf_ctr_table *cc = f->cfg.control ? f->cfg.control->table : NULL;
+
+        for (; w->sub < 2; w->sub++) {
+            w->table = w->sub ? cc : &wf_ctrs_flow;
+            if (!w->table || !(w->tables & wf_ctr_table_bit(w->table)))
+                continue;
+            snprintf(w->buf, sizeof(w->buf), "flow.%s", f->name);
+            w->holder = w->buf;
+            w->sub++;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool scenario_next(struct wf_ctr_walk *w)
 {
     const struct wf_scenario *s = w->of;
-    bool flows = w->tables & wf_ctr_table_bit(&wf_ctrs_flow);
 
     if (link_next(w, s))
         return true;
@@ -59,12 +78,8 @@ static bool scenario_next(struct wf_ctr_walk *w)
         if (wf_ctr_pool_next(w, s->desc.switches[w->at - 2 * s->desc.n_links].name))
             return true;
     w->part = NULL;
-    if (flows && w->port < s->desc.n_flows) {
-        snprintf(w->buf, sizeof(w->buf), "flow.%s", s->desc.flows[w->port++].name);
-        w->table = &wf_ctrs_flow;
-        w->holder = w->buf;
+    if (flow_next(w, s))
         return true;
-    }
     if (w->count++ || !(w->tables & wf_ctr_table_bit(&wf_ctrs_fabric)))
         return false;
     w->table = &wf_ctrs_fabric;

@@ -24,7 +24,7 @@ static const struct wf_yaml_node *item(const struct wf_yaml_node *v, size_t i)
 }
 
 /* The tables of objects that have this series. */
-static unsigned tables_with(const char *series)
+static unsigned tables_with(const struct wf_scenario *sc, const char *series)
 {
     unsigned set = 0;
     struct wf_series s;
@@ -32,15 +32,18 @@ static unsigned tables_with(const char *series)
     for (size_t t = 0; wf_ctr_tables[t]; t++)
         if (wf_series_find(wf_ctr_tables[t], series, &s))
             set |= wf_ctr_table_bit(wf_ctr_tables[t]);
+    for (uint32_t i = 0; i < sc->n_ccs; i++)
+        if (wf_series_find(sc->ccs[i]->use.table, series, &s))
+            set |= wf_ctr_table_bit(sc->ccs[i]->use.table);
     return set;
 }
 
-static unsigned tables_with_any(const struct wf_trace_cfg *c)
+static unsigned tables_with_any(const struct wf_scenario *s, const struct wf_trace_cfg *c)
 {
     unsigned set = 0;
 
     for (uint32_t i = 0; i < c->what.n; i++)
-        set |= tables_with(c->what.v[i]);
+        set |= tables_with(s, c->what.v[i]);
     return set;
 }
 
@@ -59,7 +62,7 @@ static bool check_what(struct wf_scenario *s, const struct wf_trace_cfg *c, uint
                        const struct wf_yaml_node *at)
 {
     const char *what = c->what.v[i], *why = NULL, **names;
-    struct wf_ctr_walk w = wf_scenario_ctrs(s, tables_with(what));
+    struct wf_ctr_walk w = wf_scenario_ctrs(s, tables_with(s, what));
     char name[WF_CTR_NAME_MAX];
     struct wf_series series;
     bool any = false;
@@ -81,9 +84,9 @@ static bool check_what(struct wf_scenario *s, const struct wf_trace_cfg *c, uint
         wf_diag_error(&s->diags, at,
                       "'%s' cannot be written on change: %s; expected such as every: 10us", what,
                       why);
-    else if (!any && example(s, tables_with(what))[0])
+    else if (!any && example(s, tables_with(s, what))[0])
         wf_diag_error(&s->diags, at, "none of the objects has '%s'; '%s' is one that has", what,
-                      example(s, tables_with(what)));
+                      example(s, tables_with(s, what)));
     else if (!any)
         wf_diag_error(&s->diags, at, "nothing in this scenario has '%s'", what);
     return any;
@@ -104,7 +107,7 @@ static bool matches_any(struct wf_scenario *s, const char *pattern, unsigned tab
 static bool check_at(struct wf_scenario *s, const struct wf_trace_cfg *c, const char *pattern,
                      const struct wf_yaml_node *at)
 {
-    unsigned tables = tables_with_any(c);
+    unsigned tables = tables_with_any(s, c);
     struct wf_ctr_walk w = wf_scenario_ctrs(s, tables ? tables : (unsigned)WF_CTR_ALL_TABLES);
     const char *names[NAMES_MAX];
     char name[WF_CTR_NAME_MAX];
@@ -142,7 +145,7 @@ static void check_entry(struct wf_scenario *s, const struct wf_trace_cfg *c,
     for (uint32_t i = 0; i < c->what.n && c->at.n && good; i++)
         any |= check_what(s, c, i, item(wf_yaml_get(at, "what"), i));
     for (uint32_t i = 0; i < c->at.n && any; i++)
-        if (!matches_any(s, c->at.v[i], tables_with_any(c)))
+        if (!matches_any(s, c->at.v[i], tables_with_any(s, c)))
             wf_diag_error(&s->diags, item(wf_yaml_get(at, "at"), i),
                           "what '%s' matches has none of the series of the entry", c->at.v[i]);
 }
@@ -175,10 +178,10 @@ void wf_scen_traces(struct wf_scenario *s)
         read_entry(s, &list->items[i]);
 }
 
-static int add_entry(const struct wf_trace_cfg *c, struct wf_fabric *f, struct wf_traces *t,
-                     struct wf_err *err)
+static int add_entry(const struct wf_scenario *s, const struct wf_trace_cfg *c, struct wf_fabric *f,
+                     struct wf_traces *t, struct wf_err *err)
 {
-    struct wf_ctr_walk w = wf_fabric_ctrs(f, tables_with_any(c));
+    struct wf_ctr_walk w = wf_fabric_ctrs(f, tables_with_any(s, c));
     char name[WF_CTR_NAME_MAX];
     int rc = 0;
 
@@ -199,6 +202,6 @@ int wf_scenario_trace(const struct wf_scenario *s, struct wf_fabric *f, struct w
     int rc = 0;
 
     for (uint32_t i = 0; i < s->n_traces && !rc; i++)
-        rc = add_entry(&s->traces[i], f, t, err);
-    return s->n_traces || rc ? rc : add_entry(&usual, f, t, err);
+        rc = add_entry(s, &s->traces[i], f, t, err);
+    return s->n_traces || rc ? rc : add_entry(s, &usual, f, t, err);
 }

@@ -5,6 +5,7 @@
 #include "switch/switch.h"
 
 #include "eth/ets.h"
+#include "net/int.h"
 #include "switch/age.h"
 #include "switch/classify.h"
 #include "switch/trim.h"
@@ -151,8 +152,12 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 
     if (wf_switch_out_class(sw, port)->marks[WF_MARK_DEQUEUE] >> pkt->queue & 1)
         wf_switch_wred_leaves(sw, port, pkt);
-    if (pkt->flags & WF_PKT_TRIM_HERE)
-        wf_trim_sent(port, pkt);
+    if (pkt->flags & (WF_PKT_TRIM_HERE | WF_PKT_INT)) {
+        if (pkt->flags & WF_PKT_TRIM_HERE)
+            wf_trim_sent(port, pkt);
+        else
+            wf_int_stamp(port, pkt);
+    }
     wf_switch_release(sw, pkt);
 }
 
