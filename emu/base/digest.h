@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct wf_digest {
     uint64_t h;
@@ -36,6 +37,14 @@ static inline uint64_t wf_hash_begin(uint64_t seed, size_t len)
 uint64_t wf_hash_more(uint64_t h, const void *p, size_t len);
 /* Hash of bytes, the same on every machine (little-endian words); len may be 0. */
 uint64_t wf_hash_bytes(const void *p, size_t len, uint64_t seed);
+/* The same of four bytes. */
+static inline uint64_t wf_hash_4(const void *p, uint64_t seed)
+{
+    uint32_t w;
+
+    memcpy(&w, p, sizeof(w));
+    return wf_mix(wf_hash_begin(seed, 4), w ^ 4ull << 56);
+}
 /* "wf1:" and 16 hex digits; buf holds at least 21 bytes. Returns buf. */
 const char *wf_digest_text(const struct wf_digest *d, char *buf, size_t len);
 

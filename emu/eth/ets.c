@@ -6,16 +6,15 @@ enum { ALL_QUEUES = (1 << WF_QUEUES) - 1 };
 
 /* What groups and shapers need to know; a port without them has none of it. */
 struct ets_port {
-    struct wf_shaper max;
-    bool grouped;
+    int32_t deficit[WF_ETS_GROUPS];
     uint8_t in_group[WF_ETS_GROUPS]; /* bit per queue */
     uint8_t group_of[WF_QUEUES];
-    uint8_t saved;  /* bit per group that may have a deficit */
-    uint8_t strict; /* bit per queue */
-    int32_t deficit[WF_ETS_GROUPS];
+    uint8_t at[WF_ETS_GROUPS], group_at; /* places */
+    bool grouped;
+    uint8_t saved;                    /* bit per group that may have a deficit */
+    uint8_t strict, has_min, has_max; /* bit per queue */
     uint32_t quantum[WF_ETS_GROUPS];
-    uint32_t group_at, at[WF_ETS_GROUPS]; /* places */
-    uint8_t has_min, has_max;             /* bit per queue */
+    struct wf_shaper max;
     struct wf_shaper q_min[WF_QUEUES], q_max[WF_QUEUES];
 };
 
@@ -36,11 +35,11 @@ static int32_t cost(const struct wf_queue *q)
 }
 
 /* The next place behind `at`, round and round, of those in the mask, which is not empty. */
-static unsigned next_place(uint32_t mask, uint32_t at)
+static uint8_t next_place(uint32_t mask, uint32_t at)
 {
     uint32_t behind = mask & ~((2u << at) - 1);
 
-    return (unsigned)__builtin_ctz(behind ? behind : mask);
+    return (uint8_t)__builtin_ctz(behind ? behind : mask);
 }
 
 /* The highest of the mask's places, or -1. */
@@ -50,7 +49,7 @@ static int highest(uint32_t mask)
 }
 
 /* One turn over the eligible queues: the place moves on when a deficit is used up. */
-static unsigned find(struct wf_port *port, uint32_t eligible, uint32_t *at)
+static unsigned find(struct wf_port *port, uint32_t eligible, uint8_t *at)
 {
     for (;;) {
         struct wf_queue *q = &port->q[*at];
@@ -135,7 +134,8 @@ static unsigned find_grouped(struct wf_port *port, struct ets_port *e, uint32_t 
     for (uint32_t left = eligible; left; left &= left - 1)
         groups |= 1u << e->group_of[__builtin_ctz(left)];
     for (;;) {
-        uint32_t g = e->group_at, mine = eligible & e->in_group[g];
+        uint8_t g = e->group_at;
+        uint32_t mine = eligible & e->in_group[g];
 
         if (mine) {
             unsigned qi = find(port, mine, &e->at[g]);
@@ -187,13 +187,64 @@ static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible, u
     return qi;
 }
 
+/* Turns of a queue that is alone in holding packets. With its last one it saves nothing up, however
+ * that was reckoned. */
+static inline void take_turn(struct wf_port *port, struct ets_port *e, unsigned qi, bool last)
+{
+    if (!last) {
+        if (e->grouped)
+            find_grouped(port, e, 1u << qi);
+        else
+            find(port, 1u << qi, &port->sched_at);
+        port->q[qi].deficit -= cost(&port->q[qi]);
+    } else if (e->grouped) {
+        e->group_at = e->group_of[qi];
+        e->at[e->group_at] = (uint8_t)qi;
+    } else {
+        port->sched_at = (uint8_t)qi;
+    }
+}
+
+/* The same as below for the one queue that holds packets, as a rule. */
+static int pick_only(struct wf_port *port, struct ets_port *e, unsigned qi, uint64_t now,
+                     uint64_t *when_ps)
+{
+    const struct wf_queue *q = &port->q[qi];
+    uint32_t bit = 1u << qi, wire = wf_queue_head(q)->frame_len + WF_WIRE_OVERHEAD;
+    uint64_t t = eligible_ps(port, qi);
+    bool last = q->fifo.count == 1;
+
+    if (e->saved & ~(1u << e->group_of[qi]))
+        empty_groups(port, e, -1);
+    wf_max_u64(&t, wf_shaper_next_ps(&e->max));
+    if (e->has_max & bit)
+        wf_max_u64(&t, wf_shaper_next_ps(&e->q_max[qi]));
+    if (t > now) {
+        *when_ps = t < *when_ps ? t : *when_ps;
+        return -1;
+    }
+    if (e->has_min & bit && wf_shaper_next_ps(&e->q_min[qi]) <= now)
+        wf_shaper_take(&e->q_min[qi], now, wire);
+    else if (!(e->strict & bit))
+        take_turn(port, e, qi, last);
+    if (e->max.rate_bps)
+        wf_shaper_take(&e->max, now, wire);
+    if (e->has_max & bit)
+        wf_shaper_take(&e->q_max[qi], now, wire);
+    if (last && e->saved)
+        empty_groups(port, e, (int)qi);
+    return (int)qi;
+}
+
 static int ets_pick_full(struct wf_port *port, uint64_t *when_ps)
 {
     struct ets_port *e = port->sched_state;
     uint64_t now = wf_now(port);
-    uint32_t eligible, wire;
+    uint32_t eligible, wire, holding = port->occupied & ALL_QUEUES;
     int qi;
 
+    if (!(holding & (holding - 1)))
+        return pick_only(port, e, (unsigned)__builtin_ctz(holding), now, when_ps);
     if (e->grouped)
         empty_groups(port, e, -1);
     eligible = eligible_at(port, e, now, when_ps);

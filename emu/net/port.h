@@ -177,7 +177,7 @@ struct wf_port {
     void *ll;
     const struct wf_sched_ops *sched;
     void *sched_state;         /* the scheduler's own */
-    uint32_t sched_at;         /* DWRR's place */
+    uint8_t sched_at;          /* DWRR's place */
     struct wf_faults *faults;  /* NULL: none */
     struct wf_prng prng;       /* what the link does to the frames that it sends */
     struct wf_fifo control;    /* MAC control frames go before everything */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/rank.h"
 
-#include <string.h>
-
 enum { STEP = 4 };
 /* A word's last bits are the entry's number, so that no two are the same; and it is signed. */
 #define NUMBER (WF_RANK_MOST - 1ull)
 #define SIGN   (1ull << 63)
+/* Of arrivals and transmissions no entity has two at one instant, which only its sequence could
+ * tell apart: the bits of a kind that is neither. */
+#define OTHER_KINDS (wf_event_key(0, 0x7e, 0) >> WF_GRAIN_BITS)
 
 typedef int64_t words __attribute__((vector_size(8 * STEP), may_alias));
 
@@ -16,7 +17,7 @@ size_t wf_rank_most(void)
 }
 
 /* How many words are less than each. n is a multiple of STEP; the last ones are the greatest. */
-static void count_narrow(const int64_t *word, size_t n, int64_t *less)
+static void count_narrow(int64_t *word, size_t n, int64_t *less)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t me = word[i], sum = 0;
@@ -27,7 +28,7 @@ static void count_narrow(const int64_t *word, size_t n, int64_t *less)
     }
 }
 
-__attribute__((target("avx2"))) static void count_wide(const int64_t *word, size_t n, int64_t *less)
+__attribute__((target("avx2"))) static void count_wide(int64_t *word, size_t n, int64_t *less)
 {
     for (size_t i = 0; i < n; i += STEP) {
         int64_t a = word[i], b = word[i + 1], c = word[i + 2], d = word[i + 3];
@@ -53,18 +54,13 @@ bool wf_rank(const struct wf_entry *from, size_t n, struct wf_entry *to, size_t 
 {
     int64_t word[WF_RANK_MOST] __attribute__((aligned(8 * STEP))), place[WF_RANK_MOST];
     size_t padded = (n + STEP - 1) / STEP * STEP;
-    uint64_t close = 0, last = 0, wrong = 0;
+    uint64_t all = 0, close = 0;
 
     for (size_t i = padded - STEP; i < padded; i++)
         word[i] = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
-        wrong |= from[i].order <= last;
-        last = from[i].order;
-        word[i] = (int64_t)(((last & ~NUMBER) | i) ^ SIGN);
-    }
-    if (!wrong) {
-        memcpy(to, from, n * sizeof(*to));
-        return true;
+        all |= from[i].order;
+        word[i] = (int64_t)(((from[i].order & ~NUMBER) | i) ^ SIGN);
     }
     if (most > WF_RANK_NARROW)
         count_wide(word, padded, place);
@@ -72,6 +68,8 @@ bool wf_rank(const struct wf_entry *from, size_t n, struct wf_entry *to, size_t 
         count_narrow(word, padded, place);
     for (size_t i = 0; i < n; i++)
         to[place[i]] = from[i];
+    if (!(all & OTHER_KINDS))
+        return true;
     for (size_t i = 1; i < n; i++)
         close |= (to[i].order ^ to[i - 1].order) <= NUMBER;
     return !close;

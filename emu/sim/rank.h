@@ -9,7 +9,7 @@
 
 #include "sim/entry.h"
 
-enum { WF_RANK_MOST = 128, WF_RANK_NARROW = 16 };
+enum { WF_RANK_MOST = 64, WF_RANK_NARROW = 16 };
 
 /* Up to how many entries it is worth while on this machine. */
 size_t wf_rank_most(void);

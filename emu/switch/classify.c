@@ -24,6 +24,8 @@ static void make_marks(struct wf_port_class *k, unsigned queue, const struct wf_
         k->marks[WF_MARK_ENQUEUE] |= bit;
     if (averages)
         k->marks[WF_MARK_DEQUEUE] |= bit;
+    if (averages && !ecn->drop && c->mark_at == WF_MARK_DEQUEUE)
+        k->marks_empty |= bit;
     k->averages |= averages;
 }
 
@@ -54,7 +56,7 @@ void wf_switch_rewrite(const struct wf_port_class *k, struct wf_pkt *pkt)
     bool dscp = c->rewrite == WF_REWRITE_DSCP || c->rewrite == WF_REWRITE_BOTH;
     bool pcp = c->rewrite == WF_REWRITE_PCP || c->rewrite == WF_REWRITE_BOTH;
 
-    if (dscp && pkt->p.flags & WF_P_IP)
+    if (dscp && pkt->p.flags & WF_P_IP && pkt->p.dscp != c->tc_to_dscp[pkt->tc])
         wf_edit_set_dscp(wf_pkt_hdr_rw(pkt), &pkt->p, c->tc_to_dscp[pkt->tc]);
     if (pcp && pkt->p.flags & WF_P_VLAN)
         wf_edit_set_pcp(wf_pkt_hdr_rw(pkt), &pkt->p, c->tc_to_pcp[pkt->tc]);

@@ -19,6 +19,7 @@ struct wf_lb {
     const struct wf_lb_cfg *cfg;
     uint64_t salt;
     bool own_hash;     /* other fields than the packet's flow hash has */
+    bool moved;        /* a change of the graph may have moved buckets */
     uint16_t **bucket; /* resilient: by destination's place in the graph; NULL: one next hop */
     uint16_t **home;   /* what bucket was when all was well */
     uint16_t *turn;    /* round robin: by destination */
@@ -27,15 +28,21 @@ struct wf_lb {
     struct wf_prng prng;
 };
 
+/* wf_hash_bytes of an IPv4 address in one piece. */
+static inline uint64_t hash_addr(const uint8_t *addr, size_t len, uint64_t seed)
+{
+    return len == 4 ? wf_hash_4(addr, seed) : wf_hash_bytes(addr, len, seed);
+}
+
 static uint64_t hash_ip(const uint8_t *b, const struct wf_parsed *p, uint32_t fields, uint64_t h)
 {
     size_t len = p->flags & WF_P_IP4 ? 4 : 16;
     const uint8_t *src = b + p->l3_off + (p->flags & WF_P_IP4 ? 12 : 8);
 
     if (fields & WF_LB_SRC_IP)
-        h = wf_hash_bytes(src, len, h + WF_LB_SRC_IP);
+        h = hash_addr(src, len, h + WF_LB_SRC_IP);
     if (fields & WF_LB_DST_IP)
-        h = wf_hash_bytes(src + len, len, h + WF_LB_DST_IP);
+        h = hash_addr(src + len, len, h + WF_LB_DST_IP);
     if (fields & WF_LB_PROTOCOL)
         h = wf_mix(h + WF_LB_PROTOCOL, p->ip_proto);
     return h;
@@ -102,10 +109,13 @@ static uint16_t least_loaded(struct wf_switch *sw, struct wf_hops h)
 static uint16_t by_hash(const struct wf_lb *lb, const struct wf_switch *sw, uint32_t hash,
                         uint32_t dst_sw, struct wf_hops h)
 {
-    uint64_t mix = wf_mix(hash, lb->salt);
-    const uint16_t *bucket = lb->bucket ? lb->bucket[sw->graph->dst_of[dst_sw]] : NULL;
+    uint64_t mix = wf_mix(hash, lb->salt), at = lb->bucket ? mix % lb->cfg->buckets : mix;
+    const uint16_t *bucket;
 
-    return bucket ? bucket[mix % lb->cfg->buckets] : wf_hops_port(h, mix % h.n);
+    if (!lb->moved) /* buckets are as they were made, and their tables far away */
+        return wf_hops_port(h, (unsigned)(at % h.n));
+    bucket = lb->bucket[sw->graph->dst_of[dst_sw]];
+    return bucket ? bucket[at] : wf_hops_port(h, (unsigned)(mix % h.n));
 }
 
 static bool is_among(struct wf_hops h, uint16_t port)
@@ -188,6 +198,7 @@ void wf_lb_regraph(struct wf_switch *sw)
 
     if (!lb || !lb->bucket)
         return;
+    lb->moved = true;
     for (uint32_t d = 0; d < sw->graph->n_dsts; d++) {
         struct wf_hops h = {0};
 

@@ -78,9 +78,13 @@ static inline enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
 
 static inline enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
 {
-    unsigned marks = wf_switch_out_class(sw, v->out)->marks[WF_MARK_ENQUEUE];
+    const struct wf_port_class *k = wf_switch_out_class(sw, v->out);
+    unsigned qi = v->pkt->queue;
 
-    return marks >> v->pkt->queue & 1 ? wf_switch_wred(sw, v) : WF_NEXT;
+    if (!(k->marks[WF_MARK_ENQUEUE] >> qi & 1) ||
+        (k->marks_empty >> qi & 1 && v->out->q[qi].ctr[WF_QUEUE_BYTES]))
+        return WF_NEXT;
+    return wf_switch_wred(sw, v);
 }
 
 static inline enum wf_step watchdog(struct wf_switch *sw, struct wf_visit *v)

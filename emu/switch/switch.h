@@ -66,7 +66,7 @@ struct wf_egress {
     uint8_t pool;
     bool dynamic;
     int8_t shift;
-};
+} __attribute__((aligned(64)));
 
 /* What the maps make of a DSCP or PCP. */
 struct wf_lane {
@@ -78,7 +78,9 @@ struct wf_lane {
 struct wf_port_class {
     bool trust_dscp;
     bool averages;    /* some queue's WRED goes by an average */
-    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue whose WRED acts then */
+    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue whose WRED acts then ... */
+    uint8_t
+        marks_empty; /* ... and then only when the queue is empty: its average falls meanwhile */
     const struct wf_switch_port_cfg *cfg;
     const struct wf_vlan_set *vlan; /* VLANs that it carries; NULL: it knows of none */
     struct wf_lane by_dscp[64], by_pcp[8];

@@ -24,10 +24,14 @@ static uint64_t length(const struct wf_switch *sw, const struct wf_port *out, un
 
 static bool decide(struct wf_switch *sw, const struct wf_port *out, struct wf_pkt *pkt)
 {
+    const struct wf_ecn_cfg *ecn = &cfg_of(sw, out, pkt->queue)->ecn;
     uint64_t bytes = length(sw, out, pkt->queue);
     struct wf_ecn_draw draw;
-    bool yes = wf_ecn_draw(&cfg_of(sw, out, pkt->queue)->ecn, bytes, &sw->prng, &draw);
+    bool yes;
 
+    if (bytes < ecn->kmin_bytes && !sw->node.net->why)
+        return false;
+    yes = wf_ecn_draw(ecn, bytes, &sw->prng, &draw);
     wf_switch_why_mark(sw, out, pkt, bytes, &draw, yes);
     return yes;
 }
