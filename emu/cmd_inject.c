@@ -29,6 +29,7 @@ static const char usage[] =
     "  nak, rnr, ack, cnp  a packet that nobody sent, as soon as a packet passes that it means\n"
     "  pfc, pause          such a frame out of the port: now, or with any KEY that says for which\n"
     "                      packets, when one passes\n"
+    "  end                 the faults of the port are over\n"
     "  down, up            take a link down, or up again\n"
     "  rate                give a link another rate, such as 20Mbps\n"
     "\n"

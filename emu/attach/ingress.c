@@ -254,6 +254,11 @@ int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err)
     rc = wf_fabric_fault_parse(es->f, text, &fault, &port, err);
     if (rc)
         return rc;
+    if (fault.action == WF_FAULT_END) {
+        note(es, &st);
+        wf_faults_end(port, fault.coming_in);
+        return 0;
+    }
     for (const struct wf_fault *x = wf_faults_of(port); x; x = x->next)
         n++;
     if (n >= WF_INGRESS_FAULTS)

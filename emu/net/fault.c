@@ -13,7 +13,7 @@ const char *const wf_fault_class_names[] = {"roce_data", "roce_ack", "roce",
 
 const char *const wf_fault_action_names[] = {"drop",  "ce",       "corrupt", "duplicate", "reorder",
                                              "delay", "truncate", "nak",     "rnr",       "ack",
-                                             "cnp",   "pfc",      "pause",   NULL};
+                                             "cnp",   "pfc",      "pause",   "end",       NULL};
 
 /* --- which packets ---------------------------------------------------------------------------- */
 
@@ -239,6 +239,13 @@ void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena
     if (fault->iteration)
         wf_streams_count(port->faults->streams, arena);
     port->risky = true;
+}
+
+void wf_faults_end(struct wf_port *port, bool coming_in)
+{
+    for (struct wf_fault *f = port->faults ? port->faults->first : NULL; f; f = f->next)
+        if (f->coming_in == coming_in)
+            f->until_ps = 1;
 }
 
 const struct wf_fault *wf_faults_of(const struct wf_port *port)

@@ -38,6 +38,7 @@ enum wf_fault_action {
     WF_FAULT_CNP,
     WF_FAULT_PFC,
     WF_FAULT_PAUSE,
+    WF_FAULT_END, /* live: those that are there end */
 };
 extern const char *const wf_fault_action_names[]; /* NULL-terminated, by enum wf_fault_action */
 
@@ -156,6 +157,8 @@ void wf_faults_pass(struct wf_port *port, struct wf_fate *fate);
 /* Begin a fault at a port: behind those that are there. It lives as long as the port; what it needs
  * comes from the arena. */
 void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena *arena);
+/* No fault of the port, of those asked for in this direction, hits any more. */
+void wf_faults_end(struct wf_port *port, bool coming_in);
 /* The first of a port's faults, or NULL. */
 const struct wf_fault *wf_faults_of(const struct wf_port *port);
 /* Packets that a fault may hold or make at once, for the pools: whole frames and others. */

@@ -25,7 +25,8 @@ static const struct wf_key rows[] = {
          "drop: lost. ce: marked CE. corrupt: bytes changed. duplicate: once more, right behind. "
          "reorder: behind the next ones. delay: later, others pass it. truncate: cut short. nak, "
          "rnr, ack: the requester gets this answer, which nobody sent. cnp: the sender of data "
-         "gets one. pfc, pause: such a frame out of the port."},
+         "gets one. pfc, pause: such a frame out of the port. end, of weft inject: the port's "
+         "faults are over."},
     {"where", WF_KEY_STRING, ROW(where), NULL,
      .doc = "The hop: a port, such as leaf0:p3, or in a scenario a pattern over ports."},
     {"dir", WF_KEY_ENUM, ROW(dir), "out", .names = dirs,

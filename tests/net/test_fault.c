@@ -742,6 +742,58 @@ static void pauses(void **state)
     end();
 }
 
+/* O9: each fourth packet of a UC flow is lost. The others come when they came, in their order. */
+static void fc_O9(void **state)
+{
+    static struct wft_seen plain[100];
+
+    for (int faulty = 0; faulty < 2; faulty++) {
+        const struct wft_probe *h;
+
+        begin(2);
+        if (faulty)
+            fault("do=drop where=leaf0:p1 every=4");
+        for (uint32_t i = 0; i < 100; i++)
+            send(&(struct packet){.to = 1,
+                                  .opcode = WF_SERVICE_UC | WF_OP_WRITE_ONLY,
+                                  .dqpn = QP,
+                                  .psn = i,
+                                  .payload = 64 + 40 * (i % 7)});
+        run();
+        h = wft_probe(fab, 1);
+        assert_int_equal(h->n_seen, faulty ? 75 : 100);
+        for (uint32_t i = 0; i < h->n_seen; i++)
+            if (!faulty)
+                plain[i] = h->seen[i];
+            else
+                assert_memory_equal(&h->seen[i], &plain[i / 3 * 4 + i % 3], sizeof(plain[0]));
+        end();
+    }
+}
+
+/* Live only: what is there ends, what comes later does not. */
+static void faults_end(void **state)
+{
+    struct wf_fault *first;
+
+    begin(2);
+    first = fault("do=drop where=leaf0:p1 psn=0-9");
+    data(0, 2);
+    run();
+    wf_faults_end(first->port, true); /* the other direction's */
+    data(2, 1);
+    run();
+    wf_faults_end(first->port, false);
+    data(3, 1);
+    run();
+    fault("do=drop where=leaf0:p1 psn=4");
+    data(4, 2);
+    run();
+    assert_string_equal(seen(1), "3 5");
+    assert_int_equal(first->hits, 3);
+    end();
+}
+
 static void what_is_no_fault(void **state)
 {
     static const struct {
@@ -814,6 +866,8 @@ int main(void)
         TEST(two_that_may_be_meant),
         TEST(cnps),
         TEST(pauses),
+        TEST(fc_O9),
+        TEST(faults_end),
         TEST(what_is_no_fault),
     };
 
