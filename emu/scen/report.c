@@ -88,13 +88,16 @@ static void flow_row(const struct wf_ctr_walk *o, FILE *out)
     const uint64_t *v = o->values;
     char b[32], t[32], g[32];
 
-    fprintf(out, "  %-24s %10s %12s %12s %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", o->holder,
-            wf_bytes_short(v[WF_FLOW_BYTES], b, sizeof(b)),
+    fprintf(out,
+            "  %-24s %10s %12s %12s %8" PRIu64 " %6" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64
+            "\n",
+            o->holder, wf_bytes_short(v[WF_FLOW_BYTES], b, sizeof(b)),
             v[WF_FLOW_COMPLETION_PS] ? wf_time_short(v[WF_FLOW_COMPLETION_PS], t, sizeof(t))
             : v[WF_FLOW_MSGS_FAILED] ? "FAILED"
                                      : "not done",
             v[WF_FLOW_COMPLETION_PS] ? wf_rate_short(goodput_bps(v), g, sizeof(g)) : "-",
-            v[WF_FLOW_RETX_PACKETS], v[WF_FLOW_NAK_RX], v[WF_FLOW_CE_RX]);
+            v[WF_FLOW_RETX_PACKETS], v[WF_FLOW_NAK_RX], v[WF_FLOW_TIMEOUTS], v[WF_FLOW_CNP_RX],
+            v[WF_FLOW_CE_RX]);
 }
 
 static void flows(const struct wf_report *r, FILE *out)
@@ -104,8 +107,8 @@ static void flows(const struct wf_report *r, FILE *out)
 
     while (wf_ctr_next(&w)) {
         if (!n++)
-            fprintf(out, "\n  %-24s %10s %12s %12s %8s %6s %8s\n", "flow", "delivered",
-                    "completed in", "goodput", "resent", "NAKs", "with CE");
+            fprintf(out, "\n  %-24s %10s %12s %12s %8s %6s %8s %6s %8s\n", "flow", "delivered",
+                    "completed in", "goodput", "resent", "NAKs", "timeouts", "CNPs", "with CE");
         if (n <= FLOW_ROWS)
             flow_row(&w, out);
     }

@@ -153,6 +153,31 @@ class Faults(unittest.TestCase):
         self.assertEqual(len({r[1]["digest"] for r in results}), 1)
         self.assertTrue(all(f["hit_frames"] for f in results[0][1]["faults"][:5]))
 
+    def test_fc_O10_an_incast_that_loses_marks_or_pauses(self):
+        """Two senders to one: by the queue pairs' counters in the summary it can be told whether
+        the fabric loses (NAKs, timeouts), marks (CNPs) or pauses (neither)."""
+        def rows(pg, queue, nic):
+            text = ("weft: 1\ntopology: {leaves: 1, spines: 0, hosts_per_leaf: 3}\nswitches: {'*': "
+                    f"{{pg: {{3: {pg}}}, queue: {{3: {queue}}}}}}}\nhosts: {{'*': {{nic: {nic}}}}}\n"
+                    "workload: [{name: in, kind: incast, from: 'h[1-2]', to: h0, size: 1MB, "
+                    "dscp: 26, ecn: ect}]\n")
+            code, out, err = weft("run", "--no-capture", "-", text=text)
+            self.assertEqual(code, 0, out + err)
+            found = re.findall(r"^  flow\.in:\S+ +1\.000MB +\S+ +\S+ +(\d+) +(\d+) +(\d+) +(\d+) "
+                               r"+(\d+)$", out, re.M)
+            self.assertEqual(len(found), 2, out)
+            return [dict(zip(("resent", "naks", "timeouts", "cnps", "ce"), map(int, f)))
+                    for f in found]
+        for f in rows("{lossless: false, limit: 30kB}", "{ecn: false}", "{cnp: 'off'}"):
+            self.assertTrue(f["resent"] and f["naks"] + f["timeouts"], f)
+            self.assertEqual(f["cnps"] + f["ce"], 0)
+        for f in rows("{lossless: false}", "{ecn: true, kmin: 10kB, kmax: 20kB, pmax: 100%}",
+                      "{cnp: 'on'}"):
+            self.assertTrue(f["cnps"] and f["ce"], f)
+            self.assertEqual(f["naks"] + f["timeouts"] + f["resent"], 0)
+        for f in rows("{lossless: true}", "{ecn: false}", "{cnp: 'on'}"):
+            self.assertEqual(sum(f.values()), 0)
+
     @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
     def test_the_wire_holds_what_was_asked_for(self):
         base = TWO + FLOW + "capture: [{at: 'h0:p0', file: c.pcapng}]\n"
