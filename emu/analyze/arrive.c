@@ -207,6 +207,10 @@ void wf_an_take_nak(struct wf_analyze *a, struct wf_an_stream *s, const struct w
     r->nak = (struct wf_an_nak){
         .pending = true, .syndrome = p->syndrome, .psn = p->psn, .t_ps = p->t_ps, .ref = p->ref};
     look_back(r, &r->nak);
+    if (WF_AETH_KIND(p->syndrome) == 3) {
+        r->asked_known = true;
+        r->asked = p->psn;
+    }
 }
 
 void wf_an_same_payload(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_sent *e,

@@ -37,8 +37,11 @@ const char *wf_an_addr_text(const struct wf_an_addr *addr, uint8_t family, char 
 /* NULL: it has given way to others. */
 const struct wf_an_stream *wf_an_stream_of_finding(const struct wf_analyze *a,
                                                    const struct wf_an_finding *f);
-/* Bits a second of payload that arrived anew, from the stream's first packet to its last. */
-double wf_an_goodput_bps(const struct wf_an_stream *s);
+/* Payload of First and Middle packets of either direction; 0: none was seen. */
+uint32_t wf_an_path_mtu(const struct wf_analyze *a, const struct wf_an_stream *s);
+/* Bits a second of payload that its requests have moved, READs the other way, from the stream's
+ * first packet to its last. */
+double wf_an_goodput_bps(const struct wf_analyze *a, const struct wf_an_stream *s);
 /* A filter for the packets of a connection, both directions. */
 const char *wf_an_stream_filter(const struct wf_analyze *a, const struct wf_an_stream *s, char *buf,
                                 size_t len);

@@ -159,7 +159,6 @@ static void put_headers(json_t *o, const struct wf_an_stream *s)
     if (s->n_tags)
         json_object_set_new(
             o, "vlan", json_pack("{si si si}", "vid", s->vid, "pcp", s->pcp, "tags", s->n_tags));
-    put(o, "path_mtu", s->full_payload);
     put(o, "max_payload", s->max_payload);
     json_object_set_new(o, "icrc",
                         json_pack("{so so so}", "right", wf_json_u64(s->icrc[0]), "wrong",
@@ -184,8 +183,9 @@ static json_t *row_json(const struct wf_analyze *a, const struct wf_an_stream *s
     put(o, "wire_bytes", s->bytes);
     put_ps(o, "first_ps", s->first_t_ps - a->first_t_ps);
     put_ps(o, "last_ps", s->last_t_ps - a->first_t_ps);
-    put(o, "goodput_bps", (uint64_t)wf_an_goodput_bps(s));
+    put(o, "goodput_bps", (uint64_t)wf_an_goodput_bps(a, s));
     put_headers(o, s);
+    put(o, "path_mtu", wf_an_path_mtu(a, s));
     json_object_set_new(o, "requests", requests_json(s));
     json_object_set_new(o, "answers", answers_json(y ? &y->resp : &s->resp));
     json_object_set_new(o, "lost", lost_json(s->losses));

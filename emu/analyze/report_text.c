@@ -234,16 +234,17 @@ static void print_cnps(const struct wf_an_stream *s, const struct wf_an_stream *
 }
 
 /* Goodput without the silences that were looked at, where that differs. */
-static const char *busy_text(const struct wf_an_stream *s, char *buf, size_t len)
+static const char *busy_text(const struct wf_analyze *a, const struct wf_an_stream *s, char *buf,
+                             size_t len)
 {
     int64_t span_ps = s->last_t_ps - s->first_t_ps, quiet_ps = 0;
-    double all = wf_an_goodput_bps(s);
+    double all = wf_an_goodput_bps(a, s);
     char rate[32];
 
     for (int i = 0; i < WF_AN_STALLS; i++)
         quiet_ps += s->stalled_ps[i];
     buf[0] = '\0';
-    if (quiet_ps > span_ps / 10 && quiet_ps < span_ps)
+    if (quiet_ps > span_ps / 10 && quiet_ps < span_ps - span_ps / 20)
         snprintf(buf, len, " (%s without its silences)",
                  wf_rate_short((uint64_t)(all * (double)span_ps / (double)(span_ps - quiet_ps)),
                                rate, sizeof(rate)));
@@ -253,6 +254,7 @@ static const char *busy_text(const struct wf_an_stream *s, char *buf, size_t len
 static void print_row(const struct wf_analyze *a, const struct wf_an_stream *s, FILE *out)
 {
     const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    uint32_t mtu = wf_an_path_mtu(a, s);
     char text[160], rate[32], busy[64];
 
     fprintf(out, "%-10s %s", wf_service_name(s->service), wf_an_stream_text(s, text, sizeof(text)));
@@ -261,10 +263,9 @@ static void print_row(const struct wf_analyze *a, const struct wf_an_stream *s, 
     if (s->sport)
         fprintf(out, ", source port %u%s", s->sport, s->port_changed ? " and others" : "");
     fprintf(out, "\n           %" PRIu64 " requests, goodput %s%s, path MTU %s%u, DSCP %u%s",
-            s->req.packets, wf_rate_short((uint64_t)wf_an_goodput_bps(s), rate, sizeof(rate)),
-            busy_text(s, busy, sizeof(busy)), s->full_payload ? "" : "at least ",
-            s->full_payload ? s->full_payload : s->max_payload, s->dscp,
-            s->tos_changed ? " and others" : "");
+            s->req.packets, wf_rate_short((uint64_t)wf_an_goodput_bps(a, s), rate, sizeof(rate)),
+            busy_text(a, s, busy, sizeof(busy)), mtu ? "" : "at least ", mtu ? mtu : s->max_payload,
+            s->dscp, s->tos_changed ? " and others" : "");
     if (s->n_tags)
         fprintf(out, ", VLAN %u priority %u", s->vid, s->pcp);
     fprintf(out, "\n");

@@ -28,17 +28,28 @@ static bool asks_again(const struct wf_analyze *a, const struct wf_an_stream *s,
            (s->req.acked_known && wf_an_diff(s->req.acked, p->psn) > 0);
 }
 
-/* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would
- * have come long before. */
-static bool waited(const struct wf_an_stream *s, int64_t quiet_ps)
+/* Whether it is one of the times that a timer may be set to; kernels round to their tick. */
+static bool fits_timer(int64_t ps)
 {
-    int64_t least = 200000000; /* 200 us */
+    int n = wf_an_timeout_n(ps);
+    int64_t timer = n < 0 ? 0 : (int64_t)4096000 << n;
+
+    return n >= 8 && ps <= timer + timer / 10;
+}
+
+/* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would
+ * have come long before; or nothing at all was sent for just as long as a timer may be set to. */
+static bool waited(const struct wf_an_stream *s, const struct wf_an_run *run)
+{
+    int64_t quiet = run->quiet_ps, least = 200000000; /* 200 us */
 
     if (s->ack_delay.n && 4 * s->ack_delay.max_ps > least)
         least = 4 * s->ack_delay.max_ps;
     if (s->nak_gap.n && 4 * s->nak_gap.max_ps > least)
         least = 4 * s->nak_gap.max_ps;
-    return quiet_ps >= least && wf_an_timeout_n(quiet_ps) >= 0;
+    if (quiet >= least && wf_an_timeout_n(quiet) >= 0)
+        return true;
+    return fits_timer(quiet) && run->silent_ps > quiet - quiet / 8;
 }
 
 static enum wf_an_cause cause_of(const struct wf_analyze *a, struct wf_an_stream *s,
@@ -61,7 +72,7 @@ static enum wf_an_cause cause_of(const struct wf_analyze *a, struct wf_an_stream
         return WF_AN_BY_READ;
     if (r->acked_known && wf_an_diff(r->acked, p->psn) > 0)
         return WF_AN_BY_DUPLICATE;
-    if (!one_sided(a, s) && waited(s, run->quiet_ps))
+    if (!one_sided(a, s) && waited(s, run))
         return WF_AN_BY_TIMEOUT;
     return WF_AN_BY_UNSEEN;
 }
@@ -133,6 +144,7 @@ void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct 
     *run = (struct wf_an_run){
         .open = true, .from = p->psn, .resume = r->max, .t_ps = p->t_ps, .ref = p->ref};
     run->is_next = r->acked_known && r->acked == p->psn;
+    run->silent_ps = p->t_ps - r->last_t_ps;
     run->quiet_ps = p->t_ps - quiet_since(r, p->psn);
     run->cause = (uint8_t)cause_of(a, s, p);
     e = wf_an_ring_get(r, wf_an_psn(r->max - 1));
@@ -227,7 +239,7 @@ static void unheard(const struct wf_an_stream *s, const struct wf_an_run *run,
     const struct wf_an_sent *e;
 
     f->where = WF_AN_AFTER;
-    if (run->twice && run->is_next) {
+    if (run->twice && run->is_next && s->req.asked_known && s->req.asked == run->from) {
         /* a receiver asks once for what is missing: the answer to that was lost in its turn */
         f->exact = true;
         return;
@@ -273,9 +285,8 @@ static void loss(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_run 
         unheard(s, run, &f);
     if (run->cause == WF_AN_BY_UNSEEN)
         snprintf(f.note, sizeof(f.note), "%s",
-                 one_sided(a, s)
-                     ? "the answers are not in the capture: NAK or timeout"
-                     : "no NAK seen and too soon for a timeout: the capture has lost it");
+                 one_sided(a, s) ? "the answers are not in the capture: NAK or timeout"
+                                 : "no NAK was captured, though answers were");
     if (run->nak.t_ps)
         wf_an_stat_add(&s->nak_gap, run->t_ps - run->nak.t_ps);
     wf_an_stat_add(&s->recovery, f.recovery_ps);
@@ -296,7 +307,7 @@ static void spurious(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_
     f.refs[2] = run->ref;
     snprintf(f.note, sizeof(f.note),
              "its ACK has passed here: lost on the rest of its way, or late");
-    if (!waited(s, run->quiet_ps)) {
+    if (!waited(s, run)) {
         f.verdict = WF_AN_UNTOLD;
         snprintf(f.note, sizeof(f.note), "acknowledged here before; too soon for a timeout");
     }
@@ -426,7 +437,7 @@ void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete)
 
     run->open = false;
     /* the first answers may have come since */
-    if (run->cause == WF_AN_BY_UNSEEN && !one_sided(a, s) && waited(s, run->quiet_ps))
+    if (run->cause == WF_AN_BY_UNSEEN && !one_sided(a, s) && waited(s, run))
         run->cause = WF_AN_BY_TIMEOUT;
     if (run->late_only && !complete) {
         wf_an_late(a, s, run->from, wf_an_psn(r->cur - run->from), run->t_ps, run->ref,

@@ -85,6 +85,7 @@ struct wf_an_run {
     uint32_t from, resume, back_to; /* where it began, where the sender was, where it ends */
     uint32_t packets;
     int64_t t_ps, quiet_ps;      /* quiet_ps: since the last progress, until it began */
+    int64_t silent_ps;           /* since anything was sent */
     struct wf_an_ref ref;        /* its first packet */
     struct wf_an_ref first_time; /* that one when it was sent before */
     struct wf_an_ref last;       /* the furthest packet before it */
@@ -93,7 +94,8 @@ struct wf_an_run {
 };
 
 struct wf_an_requests {
-    bool started, loose, acked_known;
+    bool started, loose, acked_known, asked_known;
+    uint32_t asked;           /* what the last sequence NAK named */
     uint32_t first, cur, max; /* first seen; next in this run; beyond the furthest */
     uint32_t acked;           /* beyond what was acknowledged here */
     int64_t acked_t_ps, last_t_ps, paused_ps;

@@ -57,10 +57,18 @@ const struct wf_an_stream *wf_an_stream_of_finding(const struct wf_analyze *a,
     return s && s->serial == f->stream ? s : NULL;
 }
 
-double wf_an_goodput_bps(const struct wf_an_stream *s)
+uint32_t wf_an_path_mtu(const struct wf_analyze *a, const struct wf_an_stream *s)
 {
+    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+
+    return y && y->full_payload > s->full_payload ? y->full_payload : s->full_payload;
+}
+
+double wf_an_goodput_bps(const struct wf_analyze *a, const struct wf_an_stream *s)
+{
+    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
     double span_s = (double)(s->last_t_ps - s->first_t_ps) / 1e12;
-    double bytes = (double)s->req.new_bytes + (double)s->resp.new_read_bytes;
+    double bytes = (double)s->req.new_bytes + (y ? (double)y->resp.new_read_bytes : 0);
 
     return span_s > 0 ? bytes * 8 / span_s : 0;
 }

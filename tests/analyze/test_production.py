@@ -3,6 +3,8 @@
 """weft analyze on captures as production makes them: thinned by capture drops, cut by a snaplen, one
 direction only, begun in the middle. Every injected fault is named and nothing else is; what cannot
 be told is said to be so."""
+import gzip
+import os
 import random
 import shutil
 import struct
@@ -30,6 +32,31 @@ def numbers(result, verdict):
         if f["verdict"] == verdict and f["what"] != "jump":
             out += [(f["psn"] + i, f["exact"]) for i in range(f["packets"])]
     return out
+
+
+class SoftRoce(unittest.TestCase):
+    """A lab's capture of the kernel's soft-RoCE (tests/data/README.md): the drops are in it."""
+
+    def test_the_kernels_requester_and_responder(self):
+        path = os.path.join(cap.SOURCE, "tests", "data", "rxe-loss.pcapng.gz")
+        with gzip.open(path) as f, tempfile.NamedTemporaryFile() as raw:
+            raw.write(f.read())
+            raw.flush()
+            frames = cap.read(raw.name)
+        drops = [f.psn for f in frames if f.drop == "injected"]
+        self.assertEqual(len(drops), 10)
+        result = cap.analyze(path)
+        named = [f for f in result["findings"] if f["verdict"] == "network"]
+        # one was dropped while the receiver waited for another: nobody has missed it
+        self.assertEqual(sorted(f["psn"] for f in named), sorted(set(drops) - {4274992}))
+        self.assertEqual(sum(result["summary"]["lost"].values()), len(named))
+        conn = max(result["connections"], key=lambda c: c["requests"]["packets"])
+        self.assertEqual((conn["go_back_n"]["as_asked"], conn["answers"]["sequence_naks"]), (8, 8))
+        tail = next(f for f in named if f["psn"] == max(drops))
+        self.assertEqual((tail["what"], tail["cause"]), ("unanswered", "timeout"))
+        self.assertEqual(conn["stalls"]["ack_timeout_exponent"], 14)  # perftest's default
+        reads = next(c for c in result["connections"] if "READ Request" in c["requests"]["opcodes"])
+        self.assertEqual((reads["answers"]["read_responses"], reads["answers"]["gaps"]), (80, 0))
 
 
 class Production(unittest.TestCase):
