@@ -7,6 +7,7 @@
  */
 #include "host/cc.h"
 
+#include "host/cc_guard.h"
 #include "host/nic.h"
 
 enum { BTH_BECN = 4 };
@@ -88,7 +89,7 @@ static void timer_event(struct wf_lcore *lc, struct wf_event *ev)
     x->cc.now_ps = lc->now_ps;
     x->cc.out.timer_ps = WF_CC_NEVER;
     if (x->use->law->on_timer)
-        x->use->law->on_timer(&x->cc);
+        WF_CC_HOOK(x->use, on_timer, &x->cc);
     apply(x);
     wf_nic_qp_wake(x->nq);
 }
@@ -132,7 +133,7 @@ void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps)
         .seed = wf_mix(nq->host->node.net->seed, q->qpn),
     };
     x->una_byte = nq->qp.req.una_byte;
-    x->use->law->on_start(&x->cc);
+    WF_CC_HOOK(x->use, on_start, &x->cc);
     apply(x);
 }
 
@@ -156,7 +157,7 @@ void wf_nic_cc_sent(struct wf_nic_qp *nq, uint32_t payload_len, bool again, bool
     }
     if (!law->on_send)
         return;
-    law->on_send(&x->cc, payload_len, again);
+    WF_CC_HOOK(x->use, on_send, &x->cc, payload_len, again);
     apply(x);
 }
 
@@ -206,9 +207,9 @@ void wf_nic_cc_answered(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         ack.n_hops = take_hops(pkt, hops);
     x->una_byte = r->una_byte;
     if (law->on_ack && ack.acked_bytes)
-        law->on_ack(&x->cc, &ack);
+        WF_CC_HOOK(x->use, on_ack, &x->cc, &ack);
     if (law->on_nak && r->naks != x->naks)
-        law->on_nak(&x->cc);
+        WF_CC_HOOK(x->use, on_nak, &x->cc);
     x->naks = r->naks;
     apply(x);
 }
@@ -219,7 +220,7 @@ void wf_nic_cc_cnp(struct wf_nic_qp *nq)
 
     if (!x->use->law->on_cnp)
         return;
-    x->use->law->on_cnp(&x->cc);
+    WF_CC_HOOK(x->use, on_cnp, &x->cc);
     apply(x);
 }
 
@@ -233,6 +234,6 @@ void wf_nic_cc_ticked(struct wf_nic_qp *nq)
     x->timeouts = timeouts;
     if (!x->use->law->on_timeout)
         return;
-    x->use->law->on_timeout(&x->cc);
+    WF_CC_HOOK(x->use, on_timeout, &x->cc);
     apply(x);
 }

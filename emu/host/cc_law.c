@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "host/cc_guard.h"
 
 static const enum wf_key_type types[] = {
     [WF_CC_UINT] = WF_KEY_UINT,       [WF_CC_TIME] = WF_KEY_TIME,
@@ -94,7 +95,9 @@ const struct wf_cc_law *wf_cc_load(const char *path, struct wf_err *err)
         wf_err_set(err, EINVAL, "control '%s': %s", path, why.msg);
         law = NULL;
     }
-    if (!law)
+    if (law)
+        wf_cc_guard();
+    else
         dlclose(so);
     return law;
 }

@@ -308,6 +308,22 @@ static void only_data_makes_one(void **state)
     wft_check(s.f);
 }
 
+/* The field's case O11: what a frame is follows from its headers. An ACK and a SEND of 4 bytes are
+ * both 62 bytes long; one is data. */
+static void fc_O11_by_header_not_by_size(void **state)
+{
+    flow(0, 1024);
+    s.d.flows[0].cfg.start_ps = WF_PS_PER_S;
+    s.f = wft_build_some(&s.d, 7);
+    s.tap.tap.fn = see;
+    wf_port_tap(&wf_fabric_host(s.f, 1)->ports[0], &s.tap.tap);
+    say(WF_SERVICE_RC | WF_OP_ACK, 0, 0, false, true);
+    assert_int_equal(s.tap.n, 0);
+    say(WF_SERVICE_RC | WF_OP_SEND_ONLY, 0, 4, false, true);
+    assert_int_equal(s.tap.n, 1);
+    wft_check(s.f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(with_a_nak, setup, teardown),
         cmocka_unit_test_setup_teardown(no_cnp_unless_it_is_on, setup, teardown),
         cmocka_unit_test_setup_teardown(only_data_makes_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(fc_O11_by_header_not_by_size, setup, teardown),
     };
 
     wft_eal(128);

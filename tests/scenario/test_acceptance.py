@@ -49,8 +49,8 @@ def judge(case):
     return name, None if one[1] == two[1] != "none" else f"digests {one[1]} and {two[1]}"
 
 
-def main():
-    paths = [p for d in ("acceptance", "field")
+def main(folders=("acceptance", "field")):
+    paths = [p for d in folders
              for p in sorted(glob.glob(os.path.join(SOURCE, "scenarios", d, "*.yaml")))]
     paths = [p for p in paths if not sys.argv[1:] or os.path.basename(p)[:-5] in sys.argv[1:]]
     cases = [(p, words) for p in paths for words in variants(p)]
