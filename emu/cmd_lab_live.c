@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd_lab.h"
+#include "attach/edge.h"
 #include "cmd_session.h"
 #include "lab/netns.h"
 #include "lab/serve.h"
@@ -22,6 +23,7 @@ struct live {
     struct wf_lab *lab;
     struct wf_serve serve;
     uint32_t ready_guests;
+    bool down[WF_LAB_HOSTS]; /* hosts whose NIC has been told that its link is down */
     enum wf_lab_state state;
     int exit_code;
 };
@@ -37,14 +39,36 @@ static void booting(struct live *l)
     l->ready_guests = n;
 }
 
+/* A link that is down, and not since its guest is not there: the guest's NIC loses its carrier. */
+static void follow_links(struct live *l, struct wf_fabric *f)
+{
+    const struct wf_lab_plan *plan = wf_lab_plan_of(l->lab);
+    char name[80];
+
+    for (uint32_t i = 0; i < plan->n_hosts; i++) {
+        const struct wf_port *port;
+        bool down;
+
+        snprintf(name, sizeof(name), "%s:p0", plan->hosts[i].name);
+        port = wf_fabric_port(f, name);
+        if (!port || port->node->ops != &wf_edge_ops)
+            continue;
+        down = !port->link->up && !((const struct wf_edge *)port->node)->took_down;
+        if (down != l->down[i])
+            wf_lab_carrier(l->lab, i, !down);
+        l->down[i] = down;
+    }
+}
+
 static unsigned poll_lab(struct wf_poller *p, struct wf_fabric *f, uint64_t *next_ns)
 {
     struct live *l = (struct live *)p;
     enum wf_lab_state was = l->state;
     uint64_t again = wf_wall_ns() + (uint64_t)WF_LAB_LOOK_MS * 1000000;
 
-    (void)f;
     l->state = wf_lab_service(l->lab);
+    if (l->state == WF_LAB_READY)
+        follow_links(l, f);
     if (was == WF_LAB_BOOTING)
         booting(l);
     if (was != l->state && l->state == WF_LAB_READY) {

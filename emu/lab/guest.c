@@ -30,7 +30,8 @@ struct session {
 struct wf_guest {
     char name[64], dir[256], hello[200];
     pid_t pid;
-    int fd; /* -1: gone */
+    int fd;         /* -1: gone */
+    int monitor_fd; /* QEMU's standard input, where its monitor reads; -1: gone */
     bool reaped;
     int wait_status;
     uint32_t next_id;
@@ -46,10 +47,9 @@ struct wf_guest {
 /* ---- starting and stopping ------------------------------------------------------------------ */
 
 /* In the child of fork: only what is safe there. */
-static _Noreturn void become_qemu(const struct wf_qemu_argv *a, int agent_fd, int log_fd, int cpu,
-                                  pid_t parent)
+static _Noreturn void become_qemu(const struct wf_qemu_argv *a, int agent_fd, int monitor_fd,
+                                  int log_fd, int cpu, pid_t parent)
 {
-    int null = open("/dev/null", O_RDONLY);
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -65,7 +65,7 @@ static _Noreturn void become_qemu(const struct wf_qemu_argv *a, int agent_fd, in
         CPU_SET(cpu, &set);
         sched_setaffinity(0, sizeof(set), &set);
     }
-    dup2(null, 0);
+    dup2(monitor_fd, 0);
     dup2(log_fd, 1);
     dup2(log_fd, 2);
     fcntl(agent_fd, F_SETFD, 0);
@@ -73,15 +73,37 @@ static _Noreturn void become_qemu(const struct wf_qemu_argv *a, int agent_fd, in
     _exit(127);
 }
 
+static void tell_monitor(const struct wf_guest *g, const char *line)
+{
+    if (g->monitor_fd >= 0)
+        (void)send(g->monitor_fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void wf_guest_carrier(struct wf_guest *g, uint32_t nic, bool up)
+{
+    char line[128];
+
+    snprintf(line, sizeof(line),
+             "{\"execute\": \"set_link\", \"arguments\": {\"name\": \"n%u\", \"up\": %s}}\n", nic,
+             up ? "true" : "false");
+    tell_monitor(g, line);
+}
+
 static int launch(struct wf_guest *g, const struct wf_machine *m, const struct wf_guest_config *cfg,
                   struct wf_err *err)
 {
     struct wf_qemu_argv *a = malloc(sizeof(*a));
     char log[400];
-    int pair[2], log_fd, rc;
+    int pair[2], monitor[2], log_fd, rc;
     pid_t parent = getpid();
+    bool has = a && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
 
-    if (!a || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+    if (has && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, monitor)) {
+        close(pair[0]);
+        close(pair[1]);
+        has = false;
+    }
+    if (!has) {
         free(a);
         return wf_err_set(err, errno, "guest %s: %s", cfg->name, strerror(errno));
     }
@@ -93,18 +115,22 @@ static int launch(struct wf_guest *g, const struct wf_machine *m, const struct w
     if (!rc) {
         g->pid = fork();
         if (g->pid == 0)
-            become_qemu(a, pair[1], log_fd, cfg->cpu, parent);
+            become_qemu(a, pair[1], monitor[1], log_fd, cfg->cpu, parent);
         if (g->pid < 0)
             rc = wf_err_set(err, errno, "guest %s: fork: %s", cfg->name, strerror(errno));
     }
     if (log_fd >= 0)
         close(log_fd);
     close(pair[1]);
+    close(monitor[1]);
     free(a);
     if (rc) {
         close(pair[0]);
+        close(monitor[0]);
         return rc;
     }
+    g->monitor_fd = monitor[0];
+    tell_monitor(g, "{\"execute\": \"qmp_capabilities\"}\n");
     g->fd = pair[0];
     fcntl(g->fd, F_SETFL, O_NONBLOCK);
     return 0;
@@ -119,7 +145,7 @@ struct wf_guest *wf_guest_start(const struct wf_machine *m, const struct wf_gues
         wf_err_set(err, ENOMEM, "no memory for guest %s", cfg->name);
         return NULL;
     }
-    g->fd = -1;
+    g->fd = g->monitor_fd = -1;
     snprintf(g->name, sizeof(g->name), "%s", cfg->name);
     snprintf(g->dir, sizeof(g->dir), "%s", cfg->dir);
     if (launch(g, m, cfg, err)) {
@@ -143,7 +169,9 @@ static void gone(struct wf_guest *g)
 
     if (g->fd >= 0)
         close(g->fd);
-    g->fd = -1;
+    if (g->monitor_fd >= 0)
+        close(g->monitor_fd);
+    g->fd = g->monitor_fd = -1;
     snprintf(lost.text, sizeof(lost.text), "guest %s has gone", g->name);
     for (int i = 0; i < WF_AGENT_SESSIONS; i++)
         if (g->sessions[i].id)

@@ -41,6 +41,9 @@ void wf_guest_obituary(struct wf_guest *g, struct wf_err *err);
 int wf_guest_wait_all(struct wf_guest *const *g, uint32_t n, uint32_t timeout_ms,
                       struct wf_err *err);
 
+/* The carrier of a NIC, as its driver sees it. */
+void wf_guest_carrier(struct wf_guest *g, uint32_t nic, bool up);
+
 /* Start a command; returns its session, 0 when the guest has gone or holds 64 commands already. */
 uint32_t wf_guest_run(struct wf_guest *g, const struct wf_exec_req *req,
                       const struct wf_exec_sink *sink);

@@ -153,6 +153,14 @@ const struct wf_err *wf_lab_error(const struct wf_lab *lab)
     return &lab->err;
 }
 
+void wf_lab_carrier(struct wf_lab *lab, uint32_t host, bool up)
+{
+    const struct wf_lab_host *h = &lab->plan.hosts[host];
+
+    if (h->kind == WF_LAB_GUEST && lab->members[h->guest_index].guest)
+        wf_guest_carrier(lab->members[h->guest_index].guest, h->nic, up);
+}
+
 const struct wf_lab_plan *wf_lab_plan_of(const struct wf_lab *lab)
 {
     return &lab->plan;

@@ -41,6 +41,9 @@ const struct wf_lab_plan *wf_lab_plan_of(const struct wf_lab *lab);
 /* The host folder that guests see at the same path, NULL: none. */
 const char *wf_lab_share(const struct wf_lab *lab);
 
+/* The link of a guest's host has gone down or up: its NIC's carrier follows. */
+void wf_lab_carrier(struct wf_lab *lab, uint32_t host, bool up);
+
 struct wf_lab_command {
     uint32_t guest, session;
 };

@@ -184,6 +184,10 @@ int wf_qemu_argv_build(struct wf_qemu_argv *a, const struct wf_machine *m,
     a->overflow = false;
     add_machine(a, m, cfg);
     add_kernel(a, m, cfg);
+    add(a, "-chardev"); /* QMP on standard input; what it says is in the log */
+    add(a, "stdio,id=monitor,signal=off");
+    add(a, "-mon");
+    add(a, "chardev=monitor,mode=control");
     add(a, "-device");
     add(a, "virtio-serial-pci");
     add(a, "-chardev");

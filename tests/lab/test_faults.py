@@ -93,6 +93,19 @@ def case(words, lines):
         check(rose >= want if how == '>=' else rose == want, f'{lines}: {name} rose by {rose}')
 
 
+def port_events(words, lines):
+    """The program waits for events while the lines are run, one after the other."""
+    with subprocess.Popen([WEFT, 'exec', '-t', '60s', 'h0', '--', './wc_status', 'events',
+                           str(len(lines))], cwd=ROOT, env=ENV, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as program:
+        seen = [program.stdout.readline()]
+        for line in lines:
+            weft(*shlex.split(line)[1:])
+            seen.append(program.stdout.readline())
+    seen = re.findall(r'^wc (.*)$', ''.join(seen), re.M)
+    check(seen == words['expect'].split(), f'{lines}: {seen}, not {words["expect"]}')
+
+
 def compiled():
     source = os.path.join(SOURCE, 'tests/lab/wc_status.c')
     done = subprocess.run(['cc', '-Wall', '-Wextra', '-o', 'wc_status', source, '-libverbs'],
@@ -119,7 +132,7 @@ def main():
                 continue
             began, n = time.monotonic(), n + 1
             try:
-                case(words, lines)
+                (port_events if words['lab'] == 'events' else case)(words, lines)
                 print(f'ok - {lines[0]} ({time.monotonic() - began:.1f} s)', flush=True)
             except (Failed, KeyError, subprocess.TimeoutExpired) as e:
                 bad += 1

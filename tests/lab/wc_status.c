@@ -6,6 +6,8 @@
  *   wc_status                                     the responder, for one peer
  *   wc_status PEER OP SIZE COUNT [KEY=NUMBER]...  the requester; OP: write, send, read
  *
+ *   wc_status events N                            N asynchronous events of the device, by name
+ *
  * Keys: timeout (14), retry (7), rnr_retry (7), seq (0: all are posted at once; 1: one after the
  * other), psn (1000: of the first request). The responder says how much of its memory the requests
  * have filled. Local to tests: it takes rxe0 and its GID 1, and exchanges numbers over TCP.
@@ -256,6 +258,23 @@ static void option(const char *text)
     exit(2);
 }
 
+/* The port's, when its link goes down and up again. */
+static void events(int n)
+{
+    struct ibv_async_event e;
+
+    printf("waiting\n");
+    while (n && !ibv_get_async_event(ctx, &e)) {
+        bool port = e.event_type == IBV_EVENT_PORT_ERR || e.event_type == IBV_EVENT_PORT_ACTIVE;
+
+        if (port)
+            printf("wc %s\n", e.event_type == IBV_EVENT_PORT_ERR ? "IBV_EVENT_PORT_ERR"
+                                                                 : "IBV_EVENT_PORT_ACTIVE");
+        n -= port;
+        ibv_ack_async_event(&e);
+    }
+}
+
 int main(int argc, char **argv)
 {
     bool requests = argc >= 5;
@@ -267,6 +286,10 @@ int main(int argc, char **argv)
     for (int i = 5; i < argc; i++)
         option(argv[i]);
     open_device();
+    if (argc == 3 && !strcmp(argv[1], "events")) {
+        events(atoi(argv[2]));
+        return 0;
+    }
     s = peer(requests ? argv[1] : NULL);
     you = exchange(s);
     connect_qp(&you);
