@@ -109,7 +109,7 @@
     X(BYTES, C, "delivered_bytes", "payload bytes placed in order at the receiver", "", "", "") \
     X(MSGS_POSTED, C, "posted_messages", "messages posted", "", "", "") \
     X(MSGS, C, "completed_messages", "messages completed at the sender", "", "", "") \
-    X(MSGS_FAILED, C, "failed_messages", "messages completed with an error", "", "", "retry_exceeded_err, req_transport_retries_exceeded") \
+    X(MSGS_FAILED, C, "failed_messages", "messages completed with an error", "", "", "") \
     X(TX_PACKETS, C, "tx_packets", "data packets sent, first time and again", "", "tx_vport_rdma_unicast_packets", "sent_pkts, rdma_tx_packets") \
     X(RETX_PACKETS, C, "retransmitted_packets", "data packets sent again", "", "", "") \
     X(RETX_BYTES, C, "retransmitted_bytes", "their payload bytes", "", "", "") \
@@ -124,7 +124,26 @@
     X(START_PS, G, "start_ps", "time of the first posting", "", "", "") \
     X(COMPLETION_PS, G, "completion_ps", "from first posting to last completion; 0 until then", "", "", "") \
     X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; completion_ps over it is the slowdown", "", "", "") \
-    X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "")
+    X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "") \
+    X(RECEIVED, C, "received_messages", "messages that the receiver has taken to their end, READs and atomics apart", "", "", "rdma_recvs, rx_write_requests") \
+    X(RNR_TX, C, "rnr_naks_sent_packets", "RNR NAKs sent", "", "", "send_rnr_err") \
+    X(RNR_RX, C, "rnr_naks_received_packets", "RNR NAKs received", "", "", "rcvd_rnr_err, rnr_nak_retry_err") \
+    X(RNR_EXCEEDED, C, "rnr_retries_exceeded_events", "times the RNR retries were used up", "", "", "retry_rnr_exceeded_err, req_rnr_retries_exceeded") \
+    X(RETRY_EXCEEDED, C, "retries_exceeded_events", "times the retries were used up", "", "", "retry_exceeded_err, req_transport_retries_exceeded") \
+    X(IMPLIED_NAKS, C, "implied_nak_events", "times a later answer told that the data of a READ or atomic was lost", "", "", "implied_nak_seq_err") \
+    X(REQ_ACCESS, C, "remote_access_error_events", "remote access errors that the sender was told of", "", "", "req_remote_access_errors") \
+    X(REQ_INVALID, C, "remote_invalid_request_events", "invalid requests that the sender was told of", "", "", "req_remote_invalid_request") \
+    X(REQ_OPERATION, C, "remote_operation_error_events", "remote operational errors that the sender was told of", "", "", "") \
+    X(REQ_ERRORS, C, "request_error_events", "work requests completed with an error", "", "", "req_cqe_error") \
+    X(REQ_FLUSHED, C, "request_flush_events", "those of them that were flushed behind another", "", "", "req_cqe_flush_error") \
+    X(RESP_ACCESS, C, "responder_access_error_events", "requests that the receiver refused for their key, address or length", "", "", "resp_remote_access_errors") \
+    X(RESP_LENGTH, C, "responder_length_error_events", "messages longer than their receive", "", "", "resp_local_length_error") \
+    X(RESP_ERRORS, C, "receive_error_events", "receives completed with an error", "", "", "resp_cqe_error") \
+    X(RESP_FLUSHED, C, "receive_flush_events", "those of them that were flushed", "", "", "resp_cqe_flush_error") \
+    X(NO_RECEIVE, C, "no_receive_events", "messages that met no posted receive", "", "", "out_of_buffer") \
+    X(UC_GAPS, C, "uc_gap_events", "gaps in what came over an unreliable connection", "", "", "") \
+    X(READ_REQUESTS, C, "read_requests_packets", "READ requests that the receiver took", "", "", "rx_read_requests") \
+    X(ATOMIC_REQUESTS, C, "atomic_requests_packets", "atomics that the receiver took", "", "", "rx_atomic_requests")
 
 #define WF_CTRS_EDGE(X) \
     X(IN_FRAMES, C, "in_frames", "frames taken from the attached peer", "", "", "") \

@@ -3,8 +3,9 @@
 
 #include "host/host.h"
 #include "wire/roce.h"
+#include "xport/work.h"
 
-enum { HOPS_MAX = 32, ETH_LEN = 14, RETH = 16, AETH = 4 };
+enum { HOPS_MAX = 32, ETH_LEN = 14, AETH = 4 };
 
 struct hop {
     uint64_t rate_bps, delay_ps;
@@ -44,10 +45,12 @@ static void measure(const struct wf_desc *d, const struct wf_desc_flow *w, struc
     uint32_t hdr = hdr_len(d, w), mtu = w->cfg.path_mtu;
     uint64_t size = w->cfg.size_bytes, n = size ? (size + mtu - 1) / mtu : 1;
     uint32_t tail = (uint32_t)(size - (n - 1) * mtu);
+    const struct wf_work_form *form = &wf_work_forms[w->cfg.op];
     uint64_t message;
 
-    out->first = wire_len(hdr + RETH, n > 1 ? mtu : tail);
-    out->last = n > 1 ? wire_len(hdr, tail) : out->first;
+    out->first =
+        wire_len(hdr + wf_opcodes[n > 1 ? form->first : form->only].ext_len, n > 1 ? mtu : tail);
+    out->last = n > 1 ? wire_len(hdr + wf_opcodes[form->last].ext_len, tail) : out->first;
     message = n > 1 ? out->first + (n - 2) * wire_len(hdr, mtu) + out->last : out->first;
     out->all = message * w->cfg.count;
     out->ack = wire_len(hdr + AETH, 0);
@@ -131,6 +134,9 @@ static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct 
     uint64_t t;
     int n;
 
+    /* others are done by what comes back, or when they are sent */
+    if (w->cfg.op >= WF_WORK_READ || w->cfg.service != WF_FLOW_RC)
+        return 0;
     if (!wf_host_flow_hash(f->flows[flow], &hash))
         return 0;
     n = wf_fabric_path(f, w->from, w->to, hash, path, HOPS_MAX);

@@ -7,6 +7,7 @@
 #include "host/cc.h"
 #include "host/host.h"
 #include "net/int.h"
+#include "xport/work.h"
 
 enum {
     FULL_FRAMES_MIN = 64,
@@ -16,6 +17,7 @@ enum {
     PORTS_OF_THEIR_OWN = 8192,
     HOPS_MAX = 6, /* links of a path */
     FAULT_FRAMES_MAX = 4096,
+    UNRELIABLE_PACKETS = 16384,
 };
 
 uint64_t *wf_pool_rates(const struct wf_desc *d)
@@ -118,6 +120,21 @@ static uint64_t storm_packets(const struct wf_desc *d)
     return n;
 }
 
+/* Packets that a flow can have under way. Full ones fill the window, each message that is posted
+ * may end in a short one, and the answer to the last READ may go beyond it; of an unreliable
+ * service nothing but the fabric's buffers holds back what was sent. */
+static uint64_t packets(const struct wf_flow_cfg *c)
+{
+    uint64_t all = c->size_bytes * c->count;
+    uint64_t bytes = c->window_bytes + (c->op == WF_WORK_READ ? c->size_bytes : 0);
+    uint64_t each = c->count * (c->size_bytes / c->path_mtu + 1);
+
+    if (c->service != WF_FLOW_RC)
+        return each < UNRELIABLE_PACKETS ? each : UNRELIABLE_PACKETS;
+    return (bytes < all ? bytes : all) / c->path_mtu +
+           (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4;
+}
+
 /* Packets that faults may hold or make: of the data packets that can be alive. */
 static void fault_packets(const struct wf_desc *d, uint64_t data, uint64_t *hdr, uint64_t *full)
 {
@@ -130,14 +147,8 @@ static uint64_t data_packets(const struct wf_desc *d)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < d->n_flows; i++) {
-        const struct wf_flow_cfg *c = &d->flows[i].cfg;
-        uint64_t bytes =
-            c->window_bytes < c->size_bytes * c->count ? c->window_bytes : c->size_bytes * c->count;
-
-        /* full packets fill the window; each message that is posted may end in a short one */
-        n += bytes / c->path_mtu + (c->count < WF_HOST_SQ_LEN ? c->count : WF_HOST_SQ_LEN) + 4;
-    }
+    for (uint32_t i = 0; i < d->n_flows; i++)
+        n += packets(&d->flows[i].cfg);
     return n;
 }
 

@@ -4,6 +4,7 @@
 #include "host/profile.h"
 
 #include "base/units.h"
+#include "xport/work.h"
 
 #define ATTACH(field) offsetof(struct wf_attach_cfg, field)
 #define PLACE(field)  offsetof(struct wf_place_cfg, field)
@@ -133,6 +134,12 @@ void wf_host_cfg_defaults(struct wf_host_cfg *cfg)
 
 static const char *const ecn_names[] = {"not_ect", "ect", NULL};
 
+static const char *const op_names[] = {"write", "write_imm", "send",      "send_imm", "send_inv",
+                                       "read",  "cmp_swap",  "fetch_add", NULL};
+static const char *const service_names[] = {"rc", "uc", "ud", NULL};
+static const char *const retransmit_names[] = {"go_back_n", "go_back_0", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
+
 static const struct wf_key flow_rows[] = {
     {"size", WF_KEY_BYTES, FLOW(size_bytes), "1MB", 1, 1ull << 31, .doc = "Bytes of a message."},
     {"count", WF_KEY_UINT, FLOW(count), "1", 1, 1000000, .doc = "Messages of a flow."},
@@ -153,11 +160,51 @@ static const struct wf_key flow_rows[] = {
     {"cc", WF_KEY_STRING, FLOW(cc), "",
      .doc = "Its congestion control: an entry of `cc:`, a law's name, the path of a shared object, "
             "or none; default: the sending NIC's."},
+    {"op", WF_KEY_ENUM, FLOW(op), "write", .names = op_names,
+     .doc = "What a message is. READs bring their data to the flow's first host; cmp_swap and "
+            "fetch_add have 8 bytes whatever `size` says."},
+    {"service", WF_KEY_ENUM, FLOW(service), "rc", .names = service_names,
+     .doc = "Transport service: rc all operations, uc write and send, ud send of one packet."},
+    {"retransmit", WF_KEY_ENUM, FLOW(retransmit), "go_back_n", .names = retransmit_names,
+     .doc =
+         "What a loss costs, at both ends: all from the lost packet on, or (go_back_0) all of the "
+         "message.",
+     .source = "IBA 9.7; go_back_0: Guo et al., SIGCOMM 2016, 4.1"},
+    {"rnr_retry", WF_KEY_UINT, FLOW(rnr_retry), "7", 0, 7,
+     .doc = "RNR NAKs without progress before the flow fails; 7: never."},
+    {"min_rnr_timer", WF_KEY_UINT, FLOW(min_rnr_timer), "12", 0, 31,
+     .doc = "What the receiver's RNR NAKs ask for: 0 655.36ms, 1 0.01ms, 12 0.64ms, 31 491.52ms.",
+     .source = "IBA table 45"},
+    {"recv_depth", WF_KEY_UINT, FLOW(recv_depth), "128", 0, 16384,
+     .doc = "Receives that the receiver keeps posted; 0: none ever."},
+    {"recv_time", WF_KEY_TIME, FLOW(recv_time_ps), "0",
+     .doc = "How long the receiver takes over each message before it posts its receive again; one "
+            "after the other."},
+    {"shared_recv", WF_KEY_ENUM, FLOW(shared_recv), "no", .names = no_yes,
+     .doc = "Whether all such flows to a host take their receives from one queue (SRQ), which the "
+            "first of them describes."},
+    {"max_rd_atomic", WF_KEY_UINT, FLOW(max_rd_atomic), "16", 1, 128,
+     .doc = "READs and atomics that the flow has outstanding at most."},
+    {"max_dest_rd_atomic", WF_KEY_UINT, FLOW(max_dest_rd_atomic), "16", 0, 128,
+     .doc = "READs and atomics that the receiver can answer at once; one more is refused."},
 };
+
+const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
+{
+    if (cfg->service == WF_FLOW_UC && cfg->op > WF_WORK_SEND_IMM)
+        return "service: uc knows write, write_imm, send and send_imm";
+    if (cfg->service == WF_FLOW_UD && cfg->op != WF_WORK_SEND && cfg->op != WF_WORK_SEND_IMM)
+        return "service: ud knows send and send_imm";
+    if (cfg->service == WF_FLOW_UD && cfg->size_bytes > cfg->path_mtu)
+        return "service: ud has messages of one packet: size is beyond path_mtu";
+    if (cfg->service != WF_FLOW_RC && cfg->retransmit)
+        return "retransmit: only rc sends anything again";
+    return NULL;
+}
 
 const struct wf_keyset wf_flow_keys = {
     .name = "flow",
-    .doc = "RDMA WRITEs over one RC queue pair between two model hosts.",
+    .doc = "Messages over one queue pair between two model hosts.",
     .keys = flow_rows,
     .n_keys = COUNT(flow_rows),
     .size = sizeof(struct wf_flow_cfg),

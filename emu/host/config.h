@@ -94,8 +94,20 @@ struct wf_flow_cfg {
     uint32_t retries;                /* of a timeout or NAK without progress, then the flow fails */
     const char *cc;                  /* name of its congestion control; NULL: the host's */
     const struct wf_cc_use *control; /* that it means; NULL: none */
+    int op;                          /* enum wf_work_op */
+    int service;                     /* enum wf_flow_service */
+    int retransmit;                  /* enum wf_retransmit */
+    uint32_t rnr_retry, min_rnr_timer;
+    uint32_t recv_depth;                        /* receives that the receiver keeps posted */
+    uint64_t recv_time_ps;                      /* until one that was used is posted again */
+    int shared_recv;                            /* of all such flows to that host: an SRQ */
+    uint32_t max_rd_atomic, max_dest_rd_atomic; /* of the sender, of the receiver */
 };
 
+enum wf_flow_service { WF_FLOW_RC, WF_FLOW_UC, WF_FLOW_UD };
+
 extern const struct wf_keyset wf_flow_keys;
+/* What of it makes no sense together, or NULL. */
+const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg);
 
 #endif

@@ -15,11 +15,9 @@ enum { QPN_FIRST = 0x11, ENTROPY_PORT = 0xc000 };
 
 static void post(struct wf_flow *f)
 {
-    struct wf_work w = {.op = WF_WORK_WRITE,
-                        .raddr = f->raddr,
-                        .rkey = f->rkey,
-                        .len = (uint32_t)f->cfg.size_bytes};
+    struct wf_work w;
 
+    wf_flow_work(f, &w);
     for (; f->posted < f->cfg.count; f->posted++) {
         w.id = f->posted;
         if (wf_qp_post(&f->tx->qp, &w))
@@ -81,6 +79,7 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_DUP_RX] = s->duplicates;
     c[WF_FLOW_CE_RX] = s->ce_packets;
     c[WF_FLOW_DELAY_MAX_PS] = f->rx->delay_max_ps;
+    wf_flow_settle_more(f);
 }
 
 static bool same_subnet(const struct wf_ip_prefix *a, const struct wf_ip_prefix *b)
@@ -188,6 +187,8 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     };
     struct wf_qp_cfg rx = tx;
 
+    wf_flow_qp_cfg(&f->cfg, &tx);
+    wf_flow_qp_cfg(&f->cfg, &rx);
     wf_prng_init(&prng, from->node.net->seed, f->name);
     tx.sq_psn = rx.rq_psn = (uint32_t)wf_prng_below(&prng, 1 << 24);
     tx.rq_psn = rx.sq_psn = (uint32_t)wf_prng_below(&prng, 1 << 24);
@@ -202,13 +203,14 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     dress(f->tx, to, &f->cfg);
     dress(f->rx, from, &f->cfg);
     if (f->cfg.rate_bps)
-        wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
+        wf_txclock_init(f->cfg.op < WF_WORK_READ ? &f->tx->pace : &f->rx->pace, f->cfg.rate_bps);
     if (f->cfg.control)
         wf_nic_cc_add(f->tx, f->cfg.control, arena);
     serve(f, to, arena);
     f->rkey = number + 1;
     f->raddr = 0x100000000ull * (number + 1);
     f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};
+    wf_flow_equip(f, arena);
 }
 
 struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
@@ -220,6 +222,8 @@ struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const
 
     f->name = wf_arena_printf(arena, "flow.%s", name);
     f->cfg = *cfg;
+    if (cfg->op >= WF_WORK_CMP_SWAP)
+        f->cfg.size_bytes = 8;
     make_qps(f, from, to, number, arena);
     if (from->last_flow)
         from->last_flow->next = f;

@@ -8,6 +8,7 @@
  */
 #include "host/nic.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -58,6 +59,12 @@ static int reach(void *arg, uint32_t rkey, uint64_t va, uint64_t len, enum wf_me
     return wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
 }
 
+/* A model's keys outlive what is said of them: the next message has the same. */
+static int invalidate(void *arg, uint32_t rkey)
+{
+    return ((const struct wf_nic_qp *)arg)->mr.rkey == rkey ? 0 : -EINVAL;
+}
+
 static uint32_t pow2_from(uint32_t n)
 {
     uint32_t p = 1;
@@ -73,7 +80,11 @@ struct wf_nic_qp *wf_nic_qp_add(struct wf_host *h, struct wf_arena *arena,
     uint32_t len = pow2_from(sq_len);
     struct wf_nic_qp *nq = WF_ARENA_NEW(arena, struct wf_nic_qp);
     struct wf_wqe *sq = WF_ARENA_ARRAY(arena, struct wf_wqe, len);
-    struct wf_qp_user user = {.arg = nq, .mem = reach, .complete = wf_flow_completed};
+    struct wf_qp_user user = {.arg = nq,
+                              .mem = reach,
+                              .complete = wf_flow_completed,
+                              .received = wf_flow_received,
+                              .invalidate = invalidate};
 
     WF_ASSERT(!wf_qp_init(&nq->qp, cfg, &user, sq, len));
     nq->host = h;
@@ -89,11 +100,17 @@ static uint64_t paced_ps(const struct wf_nic_qp *nq)
     return nq->pace.rate_bps ? nq->pace.end_ps : 0;
 }
 
+/* What READs bring back is paced as requests are. */
+static bool may_answer(const struct wf_nic_qp *nq, uint64_t now)
+{
+    return nq->qp.resp.data ? paced_ps(nq) <= now : nq->qp.resp.answer;
+}
+
 static bool has_work(const struct wf_nic_qp *nq, uint64_t now)
 {
     uint32_t len;
 
-    return wf_qp_may_answer(&nq->qp) || (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now);
+    return may_answer(nq, now) || (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now);
 }
 
 static void timer_event(struct wf_lcore *lc, struct wf_event *ev)
@@ -115,7 +132,7 @@ static void set_timer(struct wf_nic_qp *nq, uint64_t now)
     uint64_t t = wf_qp_timer_ps(&nq->qp), pace = paced_ps(nq);
     uint32_t len;
 
-    if (pace > now && pace < t && wf_qp_may_request(&nq->qp, &len))
+    if (pace > now && pace < t && (nq->qp.resp.data || wf_qp_may_request(&nq->qp, &len)))
         t = pace;
     if (wf_event_pending(&nq->timer)) {
         if (t != WF_TIME_NEVER && nq->timer.t_ps <= t)
@@ -208,7 +225,7 @@ static void send_answer(struct wf_nic_qp *nq, struct wf_qp_out *out)
         np->becn = np->ce;
         np->ce = false;
     }
-    pkt = dress(nq, out, WF_ECN_NOT_ECT, more);
+    pkt = dress(nq, out, out->payload_len ? nq->ecn : WF_ECN_NOT_ECT, more);
     if (!pkt)
         return;
     if (more)
@@ -234,7 +251,7 @@ static void draw(struct wf_nic_qp *nq, uint64_t now)
     struct wf_qp_out out;
     uint32_t len;
 
-    if (wf_qp_may_answer(&nq->qp)) {
+    if (may_answer(nq, now)) {
         wf_qp_pull_answer(&nq->qp, &out);
         send_answer(nq, &out);
     } else if (wf_qp_may_request(&nq->qp, &len) && paced_ps(nq) <= now) {

@@ -35,6 +35,16 @@ struct wf_flow {
     uint64_t ctr[WF_FLOW_CTRS];
 };
 
+/* Receives that model hosts post: of one queue pair, or shared by flows to a host. */
+struct wf_nic_rq {
+    struct wf_rq rq;
+    struct wf_node *node;
+    struct wf_event event; /* the receiver is done with a message */
+    uint64_t time_ps;      /* that takes so long */
+    uint32_t busy;         /* messages that it has not dealt with */
+    uint32_t len;          /* of a receive */
+};
+
 /* A queue pair of a host: the engine, what its frames look like, and when it may send. */
 struct wf_nic_qp {
     struct wf_qp qp;
@@ -50,6 +60,7 @@ struct wf_nic_qp {
     struct wf_roce frame;   /* addresses and what else stays the same */
     struct wf_form form;    /* of the last frame */
     struct wf_mr mr;
+    struct wf_nic_rq *rq; /* NULL: it takes no messages */
     uint64_t delay_max_ps, cnps;
 };
 
@@ -61,6 +72,7 @@ struct wf_host {
     struct wf_fifo ready[WF_PRIOS];
     struct wf_np_domain *np_domains;
     struct wf_flow *flows, *last_flow; /* those that it sends */
+    struct wf_nic_rq *srq;             /* of flows with shared_recv; NULL: there are none */
 };
 
 /* nic.c */
@@ -78,6 +90,15 @@ void wf_nic_pump(struct wf_host *h, unsigned prio);
 bool wf_flow_over(const struct wf_flow *flow);
 void wf_flow_settle(struct wf_flow *flow);
 void wf_flow_completed(void *arg, const struct wf_wc *wc);
+
+/* work.c: what a flow posts, and what its receiver does */
+void wf_flow_qp_cfg(const struct wf_flow_cfg *cfg, struct wf_qp_cfg *qp);
+/* Its queue pairs get what its operation needs beyond WRITE. */
+void wf_flow_equip(struct wf_flow *f, struct wf_arena *arena);
+void wf_flow_work(const struct wf_flow *f, struct wf_work *w);
+void wf_flow_received(void *arg, const struct wf_wc *wc);
+/* Counters of what is beyond WRITE. */
+void wf_flow_settle_more(struct wf_flow *f);
 
 /* reply.c: true when the frame was ARP, ND or ping for this host, and was turned into the answer */
 bool wf_nic_reply(struct wf_host *h, struct wf_port *port, struct wf_pkt *pkt);

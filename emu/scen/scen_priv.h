@@ -19,7 +19,6 @@ enum wf_work_kind { WF_WORK_FLOW, WF_WORK_INCAST, WF_WORK_PERMUTATION, WF_WORK_A
 struct wf_scen_work {
     const char *name;
     int kind; /* enum wf_work_kind */
-    int op;
     struct wf_flow_cfg cfg;
     uint64_t jitter_ps;
     const struct wf_cc_use *control; /* that it names */

@@ -15,7 +15,6 @@
 #define ROW(field) offsetof(struct wf_scen_work, field)
 
 static const char *const kind_names[] = {"flow", "incast", "permutation", "all_to_all", NULL};
-static const char *const op_names[] = {"write", NULL};
 
 static const struct wf_key rows[] = {
     {"name", WF_KEY_STRING, ROW(name), NULL,
@@ -24,7 +23,6 @@ static const struct wf_key rows[] = {
      .doc = "flow: from one host to one. incast: from each host of `from` to the one of `to`. "
             "permutation: each host of `from` to another one of them, drawn from the seed. "
             "all_to_all: each host of `from` to each other one."},
-    {"op", WF_KEY_ENUM, ROW(op), "write", .names = op_names, .doc = "The RDMA operation."},
     {"start_jitter", WF_KEY_TIME, ROW(jitter_ps), "0", 0, 3600 * WF_PS_PER_S,
      .doc = "Each flow starts later than `start` by up to this, drawn from the seed."},
 };
@@ -256,7 +254,11 @@ void wf_scen_draw(struct wf_scenario *s)
 
 static void check_work(struct wf_scenario *s, const struct wf_scen_work *w)
 {
+    const char *wrong = wf_flow_cfg_wrong(&w->cfg);
     uint32_t mtu = w->cfg.path_mtu;
+
+    if (wrong)
+        wf_scen_complain(s, false, &w->cfg.service, w->at, "%s", wrong);
 
     if (mtu & (mtu - 1))
         wf_scen_complain(s, false, &w->cfg.path_mtu, w->at,
