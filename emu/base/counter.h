@@ -126,6 +126,7 @@
     X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; completion_ps over it is the slowdown", "", "", "") \
     X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "") \
     X(RECEIVED, C, "received_messages", "messages that the receiver has taken to their end, READs and atomics apart", "", "", "rdma_recvs, rx_write_requests") \
+    X(PLACED_EARLY, C, "placed_early_packets", "packets placed out of order (retransmit: selective)", "", "", "") \
     X(RNR_TX, C, "rnr_naks_sent_packets", "RNR NAKs sent", "", "", "send_rnr_err") \
     X(RNR_RX, C, "rnr_naks_received_packets", "RNR NAKs received", "", "", "rcvd_rnr_err, rnr_nak_retry_err") \
     X(RNR_EXCEEDED, C, "rnr_retries_exceeded_events", "times the RNR retries were used up", "", "", "retry_rnr_exceeded_err, req_rnr_retries_exceeded") \

@@ -134,8 +134,8 @@ static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct 
     uint64_t t;
     int n;
 
-    /* others are done by what comes back, or when they are sent */
-    if (w->cfg.op >= WF_WORK_READ || w->cfg.service != WF_FLOW_RC)
+    /* others are done by what comes back or when they are sent, or have longer headers */
+    if (w->cfg.op >= WF_WORK_READ || w->cfg.service != WF_FLOW_RC || w->cfg.retransmit)
         return 0;
     if (!wf_host_flow_hash(f->flows[flow], &hash))
         return 0;

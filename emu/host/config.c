@@ -4,7 +4,7 @@
 #include "host/profile.h"
 
 #include "base/units.h"
-#include "xport/work.h"
+#include "xport/qp.h"
 
 #define ATTACH(field) offsetof(struct wf_attach_cfg, field)
 #define PLACE(field)  offsetof(struct wf_place_cfg, field)
@@ -137,7 +137,7 @@ static const char *const ecn_names[] = {"not_ect", "ect", NULL};
 static const char *const op_names[] = {"write", "write_imm", "send",      "send_imm", "send_inv",
                                        "read",  "cmp_swap",  "fetch_add", NULL};
 static const char *const service_names[] = {"rc", "uc", "ud", NULL};
-static const char *const retransmit_names[] = {"go_back_n", "go_back_0", NULL};
+static const char *const retransmit_names[] = {"go_back_n", "go_back_0", "selective", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
 static const struct wf_key flow_rows[] = {
@@ -166,9 +166,8 @@ static const struct wf_key flow_rows[] = {
     {"service", WF_KEY_ENUM, FLOW(service), "rc", .names = service_names,
      .doc = "Transport service: rc all operations, uc write and send, ud send of one packet."},
     {"retransmit", WF_KEY_ENUM, FLOW(retransmit), "go_back_n", .names = retransmit_names,
-     .doc =
-         "What a loss costs, at both ends: all from the lost packet on, or (go_back_0) all of the "
-         "message.",
+     .doc = "What a loss costs, at both ends: all from the lost packet on; all of the message; or "
+            "the packet alone, what comes out of order being placed (WRITEs, weft's own protocol).",
      .source = "IBA 9.7; go_back_0: Guo et al., SIGCOMM 2016, 4.1"},
     {"rnr_retry", WF_KEY_UINT, FLOW(rnr_retry), "7", 0, 7,
      .doc = "RNR NAKs without progress before the flow fails; 7: never."},
@@ -199,6 +198,8 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "service: ud has messages of one packet: size is beyond path_mtu";
     if (cfg->service != WF_FLOW_RC && cfg->retransmit)
         return "retransmit: only rc sends anything again";
+    if (cfg->retransmit == WF_SELECTIVE && cfg->op >= WF_WORK_READ)
+        return "retransmit: selective knows no READs and atomics";
     return NULL;
 }
 

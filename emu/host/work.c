@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "host/nic.h"
+#include "xport/sel.h"
 
 enum { QKEY = 0x11111111 };
 
@@ -90,6 +91,11 @@ static struct wf_nic_rq *make_rq(struct wf_host *h, const struct wf_flow_cfg *cf
     return rq;
 }
 
+static void add_sel(struct wf_nic_qp *nq, struct wf_arena *arena)
+{
+    WF_ASSERT(!wf_qp_set_sel(&nq->qp, WF_ARENA_NEW(arena, struct wf_qp_sel)));
+}
+
 void wf_flow_equip(struct wf_flow *f, struct wf_arena *arena)
 {
     const struct wf_flow_cfg *cfg = &f->cfg;
@@ -106,6 +112,10 @@ void wf_flow_equip(struct wf_flow *f, struct wf_arena *arena)
         wf_qp_set_resources(&rx->qp,
                             WF_ARENA_ARRAY(arena, struct wf_rd_res, cfg->max_dest_rd_atomic),
                             cfg->max_dest_rd_atomic);
+    if (cfg->retransmit == WF_SELECTIVE) {
+        add_sel(f->tx, arena);
+        add_sel(rx, arena);
+    }
     if (reads(cfg))
         rx->mr.access = WF_MEM_REMOTE_READ | WF_MEM_REMOTE_ATOMIC;
 }
@@ -132,6 +142,7 @@ void wf_flow_settle_more(struct wf_flow *f)
 
     if (reads(&f->cfg))
         c[WF_FLOW_BYTES] = r->read_bytes;
+    c[WF_FLOW_PLACED_EARLY] = f->rx->qp.sel ? f->rx->qp.sel->placed : 0;
     c[WF_FLOW_RNR_TX] = s->rnr_naks;
     c[WF_FLOW_RNR_RX] = r->rnr_naks;
     c[WF_FLOW_RNR_EXCEEDED] = r->rnr_exceeded;

@@ -6,6 +6,7 @@
  */
 #include "scen/scen_priv.h"
 #include "switch/lb.h"
+#include "xport/qp.h"
 
 #define TABLES_MAX_BYTES (2ull << 30)
 
@@ -24,12 +25,19 @@ static bool is_tree(const struct wf_scenario *s)
     return n < s->desc.n_switches;
 }
 
-/* Somebody who sends from one leaf to another; NULL: nobody. */
+/* Whom it harms that packets overtake each other. */
+static bool minds_order(const struct wf_flow_cfg *cfg)
+{
+    return cfg->service == WF_FLOW_UC ||
+           (cfg->service == WF_FLOW_RC && (cfg->retransmit != WF_SELECTIVE || cfg->op));
+}
+
+/* Somebody who sends from one leaf to another and minds order; NULL: nobody. */
 static const char *somebody(const struct wf_scenario *s, const uint32_t *leaf)
 {
     for (uint32_t i = 0; i < s->desc.n_flows; i++)
-        if (wf_scen_leaf(s, leaf[s->desc.flows[i].from]) !=
-            wf_scen_leaf(s, leaf[s->desc.flows[i].to]))
+        if (minds_order(&s->desc.flows[i].cfg) && wf_scen_leaf(s, leaf[s->desc.flows[i].from]) !=
+                                                      wf_scen_leaf(s, leaf[s->desc.flows[i].to]))
             return s->desc.flows[i].name;
     for (uint32_t i = 0; i < s->desc.n_hosts; i++)
         if (s->desc.hosts[i].cfg.attach.type != WF_ATTACH_NONE)

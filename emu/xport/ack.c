@@ -5,6 +5,7 @@
  */
 #include "base/assert.h"
 #include "xport/halves.h"
+#include "xport/sel.h"
 
 /* IBA table 45, in units of 10 us. */
 static const uint32_t rnr_timers[32] = {
@@ -47,9 +48,10 @@ static void restart_timer(struct wf_qp *qp, uint64_t now_ps)
 void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
 {
     struct wf_requester *r = &qp->req;
+    uint64_t from = r->una_seq;
     const struct wf_wqe *e;
 
-    if (seq == r->una_seq)
+    if (seq == from)
         return;
     r->una_seq = seq;
     r->retries_left = qp->cfg.retries;
@@ -66,6 +68,8 @@ void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
     }
     if (r->head != r->tail && seq > e->first_seq)
         r->una_byte = wf_requester_byte_at(qp, e, seq);
+    if (qp->sel && qp->state == WF_QP_READY)
+        wf_sel_acknowledged(qp, from);
     if (!qp->req.rnr_waits)
         restart_timer(qp, now_ps);
 }
@@ -95,6 +99,8 @@ bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps)
     if (qp->cfg.retransmit == WF_GO_BACK_0)
         restart_message(qp);
     wf_requester_seek(qp, r->una_seq);
+    if (qp->sel)
+        wf_sel_restart(qp);
     restart_timer(qp, now_ps);
     return true;
 }
@@ -115,6 +121,8 @@ static void rnr(struct wf_qp *qp, uint8_t syndrome, uint64_t now_ps)
     r->rnr_left -= qp->cfg.rnr_retry != WF_QP_RNR_FOREVER;
     r->rnr_waits = true;
     wf_requester_seek(qp, r->una_seq);
+    if (qp->sel)
+        wf_sel_restart(qp);
     r->timer_ps = now_ps + wf_rnr_timer_ps(WF_AETH_VALUE(syndrome));
 }
 

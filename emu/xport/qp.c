@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "xport/halves.h"
+#include "xport/sel.h"
 
 const struct wf_work_form wf_work_forms[WF_WORK_OPS] = {
     [WF_WORK_WRITE] = {"WRITE", WF_OP_WRITE_FIRST, WF_OP_WRITE_MIDDLE, WF_OP_WRITE_LAST,
@@ -55,7 +56,7 @@ static void begin_requester(struct wf_qp *qp)
     uint64_t seq = (1ull << 32) + (qp->cfg.sq_psn & WF_PSN_MASK);
     struct wf_requester *r = &qp->req;
 
-    qp->odd = qp->cfg.service != WF_SERVICE_RC;
+    qp->odd = qp->sel || qp->cfg.service != WF_SERVICE_RC;
     r->una_seq = r->next_seq = r->max_seq = r->post_seq = seq;
     r->timer_ps = WF_TIME_NEVER;
     r->retries_left = qp->cfg.retries;
@@ -101,6 +102,8 @@ static void forget(struct wf_qp *qp)
     wf_qp_set_resources(qp, res, n_res);
     if (rq && !rq->shared)
         rq->head = rq->tail;
+    if (qp->sel)
+        memset(qp->sel, 0, sizeof(*qp->sel));
     begin_requester(qp);
 }
 

@@ -7,8 +7,8 @@
  * builds as a shared object that links only libc.
  *
  * Services RC, UC and UD. Segmentation at the path MTU, AckReq at the end of each message and once
- * a quarter of the window. What goes wrong is sent again by go-back-N, or by go-back-0, for which
- * both ends have to be so. MigReq is sent as 1 and ignored.
+ * a quarter of the window. What goes wrong is sent again by go-back-N, or by go-back-0 or
+ * selectively (sel.h), for which both ends have to be so. MigReq is sent as 1 and ignored.
  * Left out: RD, XRC, automatic path migration, end-to-end credits (always "invalid"), resync,
  * FLUSH and ATOMIC WRITE.
  */
@@ -56,7 +56,7 @@ struct wf_qp_user {
     int (*local)(void *arg, const struct iovec *sge, uint32_t n_sge, bool write);
 };
 
-enum wf_retransmit { WF_GO_BACK_N, WF_GO_BACK_0 };
+enum wf_retransmit { WF_GO_BACK_N, WF_GO_BACK_0, WF_SELECTIVE };
 
 enum wf_qp_state {
     WF_QP_READY, /* RTS */
@@ -162,6 +162,8 @@ struct wf_responder_more {
     uint64_t rem_access, rem_inv_req, rem_op, loc_len, errors, flushed;
 };
 
+struct wf_qp_sel;
+
 struct wf_qp {
     struct wf_qp_cfg cfg;
     struct wf_qp_user user;
@@ -169,6 +171,7 @@ struct wf_qp {
     bool odd; /* other than RC that goes back: what the fast path does not know */
     struct wf_requester req;
     struct wf_responder resp;
+    struct wf_qp_sel *sel; /* sel.h; NULL: what comes out of order is not taken */
     /* what plain WRITEs over RC don't touch */
     struct wf_requester_more reqm;
     struct wf_responder_more respm;

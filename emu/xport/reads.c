@@ -7,6 +7,7 @@
  */
 #include "base/assert.h"
 #include "xport/halves.h"
+#include "xport/sel.h"
 
 uint64_t wf_requester_reach(const struct wf_qp *qp, uint64_t seq)
 {
@@ -96,6 +97,9 @@ enum wf_qp_verdict wf_requester_data(struct wf_qp *qp, const struct wf_qp_in *in
     const struct wf_wqe *e = find(&qp->req, seq);
     uint64_t reach;
 
+    if (qp->sel && wf_sel_is_nak(bth, ext))
+        return wf_sel_nak(qp, ext, seq, now_ps);
+    qp->resp.ce_packets += in->ce && in->payload_len;
     if (wf_opcodes[bth->opcode].aeth && WF_AETH_KIND(ext->aeth.syndrome))
         return WF_QP_DISCARDED; /* it says that it is no answer */
     if (!wf_work_reads(&e->work))

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "xport/halves.h"
+#include "xport/sel.h"
 
 uint64_t wf_requester_byte_at(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t seq)
 {
@@ -58,7 +59,7 @@ void wf_requester_gate(struct wf_qp *qp)
             (wf_work_reads(&e->work) && r->rd_out >= qp->cfg.max_rd_atomic))
             return;
     }
-    r->room = WF_QP_PSN_SPAN - 1;
+    r->room = qp->sel ? WF_SEL_SPAN : WF_QP_PSN_SPAN - 1;
 }
 
 /* What the service and the ends can do (IBA table 36). */
@@ -141,10 +142,13 @@ static uint8_t operation(const struct wf_wqe *e, bool first, bool last)
 }
 
 /* What is not in a WRITE over RC. */
-static void dress(const struct wf_qp *qp, const struct wf_wqe *e, bool last, struct wf_qp_out *out)
+static void dress(const struct wf_qp *qp, const struct wf_wqe *e, uint32_t off, bool last,
+                  struct wf_qp_out *out)
 {
     const struct wf_work *w = &e->work;
 
+    if (qp->sel)
+        wf_sel_dress(qp, e, off, last, out);
     out->bth.opcode |= qp->cfg.service;
     out->bth.se = last && w->flags & WF_WORK_SOLICITED;
     out->ext.immdt.data = out->ext.ieth.rkey = w->imm;
@@ -207,7 +211,7 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
     if (reads)
         out->ext.reth = (struct wf_reth){e->work.raddr + off, e->work.rkey, r->next_left};
     if (odd)
-        dress(qp, e, last, out);
+        dress(qp, e, off, last, out);
     r->next_seq++;
     r->next_byte += len;
     if (reads)
@@ -224,9 +228,13 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
     } else {
         r->max_seq = r->next_seq;
     }
-    if (qp->odd)
+    if (qp->odd && qp->cfg.service != WF_SERVICE_RC) {
         unanswered(qp, last);
-    else if (r->timer_ps == WF_TIME_NEVER && qp->cfg.ack_timeout_ps)
+        return;
+    }
+    if (qp->sel)
+        wf_sel_sent(qp, r->next_seq - 1);
+    if (r->timer_ps == WF_TIME_NEVER && qp->cfg.ack_timeout_ps)
         r->timer_ps = now_ps + qp->cfg.ack_timeout_ps;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "base/assert.h"
 #include "xport/halves.h"
+#include "xport/sel.h"
 
 void wf_responder_answer(struct wf_responder *s, uint8_t syndrome, uint32_t psn)
 {
@@ -46,7 +47,10 @@ void wf_qp_pull_answer(struct wf_qp *qp, struct wf_qp_out *out)
     }
     WF_ASSERT(s->answer);
     s->answer = false;
-    wf_responder_out_answer(qp, out, s->syndrome, s->answer_psn, s->answer_msn);
+    if (s->syndrome == WF_SEL_SYNDROME)
+        wf_sel_out_nak(qp, out);
+    else
+        wf_responder_out_answer(qp, out, s->syndrome, s->answer_psn, s->answer_msn);
 }
 
 /* A NAK for what is expected next has not been pulled yet. */
@@ -156,8 +160,8 @@ static void forget_message(struct wf_qp *qp)
 }
 
 /* Before or behind what is expected (9.7.5.1.2, 9.7.5.2.3). */
-static enum wf_qp_verdict out_of_order(struct wf_qp *qp, int32_t ahead, const struct wf_bth *bth,
-                                       const struct wf_ext_hdrs *ext)
+static enum wf_qp_verdict out_of_order(struct wf_qp *qp, int32_t ahead, const struct wf_qp_in *in,
+                                       const struct wf_bth *bth, const struct wf_ext_hdrs *ext)
 {
     struct wf_responder *s = &qp->resp;
 
@@ -167,6 +171,8 @@ static enum wf_qp_verdict out_of_order(struct wf_qp *qp, int32_t ahead, const st
             wf_responder_read_again(qp, bth, ext);
         else if (!nak_waits(s)) /* it acknowledges the same packets, and says more */
             ack(s, (s->expect_psn - 1) & WF_PSN_MASK);
+    } else if (qp->sel && wf_sel_early(qp, in, bth, ext)) {
+        return WF_QP_TAKEN;
     } else if (!s->nak_sent) {
         if (qp->cfg.retransmit == WF_GO_BACK_0)
             forget_message(qp);
@@ -207,13 +213,16 @@ enum wf_qp_verdict wf_responder_rx(struct wf_qp *qp, const struct wf_qp_in *in,
 {
     struct wf_responder *s = &qp->resp;
     int32_t ahead = wf_psn_distance(bth->psn, s->expect_psn);
+    enum wf_qp_verdict v;
 
     if (s->dead)
         return WF_QP_DISCARDED;
     s->ce_packets += in->ce && in->payload_len;
     if (ahead)
-        return out_of_order(qp, ahead, bth, ext);
-    if (plain_write(bth->opcode))
-        return wf_responder_write(qp, in, bth, &ext->reth);
-    return request(qp, in, bth, ext);
+        return out_of_order(qp, ahead, in, bth, ext);
+    v = plain_write(bth->opcode) ? wf_responder_write(qp, in, bth, &ext->reth)
+                                 : request(qp, in, bth, ext);
+    if (qp->sel && !s->dead)
+        wf_sel_catch_up(qp);
+    return v;
 }

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Out-of-order placement with selective NAK: the bytes of it, losses and reordering that cost what
+ * is lost and no more, data that is right in the end, what is not taken out of order.
+ */
+#include "pair.h"
+
+#include "../wire/hex.h"
+#include "base/prng.h"
+#include "xport/sel.h"
+
+static struct wf_qp_sel sel_a, sel_b;
+static uint8_t data[65536];
+
+static void fresh(uint32_t psn, uint32_t mtu)
+{
+    struct wf_qp_cfg cfg = end_cfg(psn, mtu, 1 << 20);
+
+    for (uint32_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(i * 11 + i / 256);
+    cfg.retransmit = WF_SELECTIVE;
+    end_init(&a, &cfg);
+    cfg.qpn = 0x22;
+    cfg.dqpn = 0x11;
+    end_init(&b, &cfg);
+    end_serve(&b, 2);
+    assert_int_equal(wf_qp_set_sel(&a.qp, &sel_a), 0);
+    assert_int_equal(wf_qp_set_sel(&b.qp, &sel_b), 0);
+}
+
+/* Twelve packets of which the second is lost: each says where it goes, the NAK which are here, and
+ * the lost one alone comes again, once. */
+static void test_bytes(void **state)
+{
+    struct frame f[12], nak, g;
+    uint8_t bytes[64];
+
+    fresh(0xfffffe, 256);
+    assert_int_equal(post_write(&a, 1, data, 12 * 256 - 56, MEM_VA), 0);
+    for (int i = 0; i < 12; i++)
+        assert_true(pull(&a, 0, &f[i]));
+    hex_bytes("0a 40 ffff 00 000022 00 000001 00007f0012340300 00001234 00000100", bytes, 64);
+    assert_memory_equal(f[3].hdr, bytes, 28);
+    hex_bytes("0a 40 ffff 00 000022 80 000009 00007f0012340b00 00001234 000000c8", bytes, 64);
+    assert_memory_equal(f[11].hdr, bytes, 28);
+    for (int i = 0; i < 12; i++)
+        if (i != 1)
+            deliver(&b, &f[i], 0);
+    assert_true(pull(&b, 0, &nak));
+    hex_bytes("12 40 ffff 00 000011 00 ffffff 7f 000000 00000000000003ff", bytes, 64);
+    assert_int_equal(nak.hdr_len, 24);
+    assert_memory_equal(nak.hdr, bytes, 24);
+    assert_false(pull(&b, 0, &g));
+    assert_int_equal(deliver(&a, &nak, 0), WF_QP_TAKEN);
+    assert_true(pull(&a, 0, &g));
+    assert_int_equal(psn_of(&g), 0xffffff);
+    assert_true(g.again);
+    assert_int_equal(deliver(&a, &nak, 0), WF_QP_TAKEN); /* the same once more */
+    assert_false(pull(&a, 0, &nak));
+    deliver(&b, &g, 0);
+    assert_true(pull(&b, 0, &nak));
+    hex_bytes("11 40 ffff 00 000011 00 000009 1f 00000c", bytes, 64);
+    assert_memory_equal(nak.hdr, bytes, 16);
+    deliver(&a, &nak, 0);
+    assert_int_equal(a.n_wc, 1);
+    assert_memory_equal(b.mem + GUARD, data, 12 * 256 - 56);
+    assert_int_equal(a.qp.req.retx_packets, 1);
+    assert_int_equal(wf_qp_timer_ps(&a.qp), WF_TIME_NEVER);
+}
+
+/* Packets that swap places by less than the tolerance are placed, and nothing is sent again. */
+static void test_reordering_costs_nothing(void **state)
+{
+    struct frame f[7];
+
+    fresh(0, 256);
+    assert_int_equal(post_write(&a, 1, data, 70 * 256, MEM_VA), 0);
+    for (int round = 0; round < 10; round++) {
+        struct frame g;
+
+        for (int i = 0; i < 7; i++)
+            assert_true(pull(&a, 0, &f[i]));
+        for (int i = 6; i >= 0; i--) {
+            deliver(&b, &f[i], 0);
+            if (pull(&b, 0, &g))
+                deliver(&a, &g, 0);
+        }
+    }
+    assert_int_equal(a.n_wc, 1);
+    assert_int_equal(a.qp.req.retx_packets, 0);
+    assert_int_equal(a.qp.req.naks, 0);
+    assert_int_equal(sel_b.placed, 60);
+    assert_memory_equal(b.mem + GUARD, data, 70 * 256);
+}
+
+/* A wire that loses, repeats and shuffles both ways: all arrives, right and in order. */
+static void test_hostile_wire(void **state)
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct frame air[64];
+        uint32_t n = 0, lost = 0, posted = 0;
+        struct wf_prng p;
+        uint64_t now = 0;
+
+        fresh(0xffff80, 256);
+        wf_prng_init(&p, seed, "wire");
+        for (uint32_t turn = 0; a.n_wc < 40 && turn < 200000; turn++) {
+            struct frame f;
+            uint64_t t = wf_qp_timer_ps(&a.qp);
+            bool sent = false;
+
+            while (posted < 40 &&
+                   !post_write(&a, posted, data + posted * 1600, 1600, MEM_VA + posted * 1600ull))
+                posted++;
+            for (int e = 0; e < 2 && n < 62; e++)
+                if (pull(e ? &b : &a, now, &f)) {
+                    sent = true;
+                    if (wf_prng_below(&p, 20) == 0) {
+                        lost++;
+                        continue;
+                    }
+                    f.again = e; /* whose it is */
+                    air[n++] = f;
+                    if (wf_prng_below(&p, 50) == 0)
+                        air[n++] = f;
+                }
+            if (n && (!sent || wf_prng_below(&p, 2))) {
+                uint32_t i = (uint32_t)wf_prng_below(&p, n < 5 ? n : 5);
+
+                f = air[i];
+                memmove(air + i, air + i + 1, (--n - i) * sizeof(f));
+                deliver(f.again ? &a : &b, &f, now);
+            } else if (!n && !sent && t != WF_TIME_NEVER) {
+                now = t;
+                wf_qp_tick(&a.qp, now);
+            }
+        }
+        assert_int_equal(a.n_wc, 40);
+        for (uint32_t i = 0; i < 40; i++) {
+            assert_int_equal(a.wc[i].id, i);
+            assert_int_equal(a.wc[i].status, WF_WC_SUCCESS);
+        }
+        assert_memory_equal(b.mem + GUARD, data, 64000);
+        assert_int_equal(b.qp.state, WF_QP_READY);
+        assert_true(a.qp.req.retx_packets < 12 * lost + 40);
+        end_guards(&b);
+    }
+}
+
+/* SENDs and immediate data come in order only, and get there all the same. */
+static void test_the_rest(void **state)
+{
+    struct frame f[8], g;
+
+    fresh(0, 256);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(post_recv(&b, i, 32768 + 512 * (uint32_t)i, 512), 0);
+    assert_int_equal(post_write(&a, 0, data, 256, MEM_VA), 0);
+    assert_int_equal(post_op(&a, WF_WORK_SEND, 1, data, 500), 0);
+    assert_int_equal(post_op(&a, WF_WORK_WRITE_IMM, 2, data, 500), 0);
+    assert_int_equal(post_op(&a, WF_WORK_READ, 3, data, 500), -22);
+    for (int i = 0; i < 5; i++)
+        assert_true(pull(&a, 0, &f[i]));
+    assert_false(pull(&a, 0, &g));
+    assert_int_equal(f[3].hdr[0], 0x0a);
+    assert_int_equal(f[4].hdr[0], 0x0b);
+    for (int i = 4; i > 0; i--)
+        deliver(&b, &f[i], 0);
+    run_both(0);
+    while (wf_qp_timer_ps(&a.qp) != WF_TIME_NEVER) {
+        wf_qp_tick(&a.qp, wf_qp_timer_ps(&a.qp));
+        run_both(0);
+    }
+    assert_int_equal(a.n_wc, 3);
+    assert_int_equal(b.n_rwc, 2);
+    assert_int_equal(b.rwc[0].op, WF_WORK_SEND);
+    assert_int_equal(b.rwc[0].len, 500);
+    assert_int_equal(b.rwc[1].imm, 0xabcd0002);
+    assert_memory_equal(b.mem + GUARD + 32768, data, 500);
+    assert_memory_equal(b.mem + GUARD, data, 500);
+}
+
+/* A packet that comes early and may not be placed is refused when its turn comes. */
+static void test_refused_in_turn(void **state)
+{
+    struct frame f[2], g;
+
+    fresh(0, 256);
+    assert_int_equal(post_write(&a, 1, data, 8, MEM_VA), 0);
+    assert_int_equal(post_write(&a, 2, data, 8, MEM_VA + MEM_LEN), 0);
+    assert_true(pull(&a, 0, &f[0]) && pull(&a, 0, &f[1]));
+    deliver(&b, &f[1], 0);
+    assert_int_equal(b.qp.state, WF_QP_READY);
+    deliver(&b, &f[0], 0);
+    while (pull(&b, 0, &g))
+        deliver(&a, &g, 0);
+    assert_int_equal(a.n_wc, 1);
+    assert_int_equal(a.wc[0].status, WF_WC_SUCCESS);
+    wf_qp_tick(&a.qp, wf_qp_timer_ps(&a.qp));
+    run_both(0);
+    assert_int_equal(a.n_wc, 2);
+    assert_int_equal(a.wc[1].status, WF_WC_REM_ACCESS);
+    end_guards(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes),           cmocka_unit_test(test_reordering_costs_nothing),
+        cmocka_unit_test(test_hostile_wire),    cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_refused_in_turn),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
