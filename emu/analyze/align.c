@@ -3,6 +3,7 @@
 #include "analyze/align.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "base/digest.h"
 
 enum { SLOTS = WF_AN_ALIGN_PACKETS * 2 };
+
+#define DRIFT_MAX 1e-3
 
 struct sign {
     uint64_t key; /* 0: free */
@@ -21,7 +24,8 @@ struct sign {
 /* Differences of one direction: the quickest of the first half and of the second. */
 struct quickest {
     uint64_t n[2];
-    int64_t min_ps[2], max_ps[2], sum_ps[2];
+    int64_t min_ps[2], max_ps[2];
+    double sum_ps[2];
 };
 
 struct match {
@@ -72,7 +76,7 @@ static void note(struct sign *signs, const struct wf_an_pkt *p, int64_t t_ps)
 }
 
 /* Read the beginning of a source: what it saw, at what time since `start`. */
-static int look(struct wf_an_input *in, const struct wf_an_source *src, struct sign *signs,
+static int look(struct wf_an_input *in, struct wf_an_source *src, struct sign *signs,
                 struct wf_err *err)
 {
     struct wf_an_peeled *peeled = malloc(sizeof(*peeled));
@@ -89,13 +93,13 @@ static int look(struct wf_an_input *in, const struct wf_an_source *src, struct s
         if (rc < 0)
             break;
         for (; left && wf_cap_next(r, &rec, err) == 1; left--) {
-            if (!in->started) {
-                in->started = true;
-                in->start = rec.time;
+            if (!src->started) {
+                src->started = true;
+                src->start = rec.time;
             }
             if (rec.timed && wf_an_peel(&rec, peeled) &&
                 wf_an_packet(peeled, &parsed, &p) == WF_AN_ROCE)
-                note(signs, &p, wf_cap_time_diff_ps(in->start, rec.time));
+                note(signs, &p, wf_an_since(src, rec.time));
         }
         wf_cap_close(r);
     }
@@ -109,7 +113,7 @@ static void take(struct quickest *q, int64_t d, unsigned half)
         q->min_ps[half] = d;
     if (!q->n[half] || d > q->max_ps[half])
         q->max_ps[half] = d;
-    q->sum_ps[half] += d / 1024; /* only compared with each other */
+    q->sum_ps[half] += (double)d;
     q->n[half]++;
 }
 
@@ -146,7 +150,7 @@ static bool offset(const struct match *m, unsigned half, int64_t *ps)
         *ps = a->n[half] ? a->min_ps[half] : b->min_ps[half];
         return true;
     }
-    late = a->sum_ps[half] / (int64_t)a->n[half] > b->sum_ps[half] / (int64_t)b->n[half] ? a : b;
+    late = a->sum_ps[half] / (double)a->n[half] > b->sum_ps[half] / (double)b->n[half] ? a : b;
     *ps = late->min_ps[half] / 2 + (late == a ? b : a)->max_ps[half] / 2;
     return true;
 }

@@ -329,7 +329,8 @@ static void convict(struct wf_analyze *a)
         l->packets[f->what][WF_AN_UNTOLD] -= f->packets;
         l->packets[f->what][WF_AN_NETWORK] += f->packets;
         f->verdict = WF_AN_NETWORK;
-        f->where = WF_AN_BEFORE;
+        if (!f->where)
+            f->where = WF_AN_BEFORE;
         snprintf(f->note, sizeof(f->note),
                  "missing here, and the capture says it has lost nothing");
         if (s && s->serial == f->stream) {

@@ -82,7 +82,6 @@ void wf_an_pace(struct wf_an_pacing *c, const struct wf_an_pkt *p, const struct 
         }
         gap = p->t_ps - q->last_ps;
         if (q->n++) {
-            q->sum_ps += gap;
             if (q->n == 2 || gap < q->min_ps) {
                 q->min_ps = gap;
                 q->at[0] = q->last;

@@ -38,7 +38,7 @@ struct wf_an_pacer {
     struct wf_an_addr a, b;
     uint32_t qpn;
     uint64_t n;
-    int64_t last_ps, min_ps, sum_ps;
+    int64_t last_ps, min_ps;
     struct wf_an_ref last, at[2]; /* the closest two */
     uint64_t too_close;           /* for the profile */
 };

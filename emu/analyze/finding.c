@@ -43,6 +43,16 @@ void wf_an_findings_free(struct wf_an_findings *l)
     *l = (struct wf_an_findings){0};
 }
 
+int wf_an_file_of(const struct wf_an_finding *f, int i)
+{
+    if (!f->refs[i].number)
+        return -1;
+    for (int j = 0; j < i; j++)
+        if (f->refs[j].number && f->refs[j].file == f->refs[i].file)
+            return -1;
+    return (int)f->refs[i].file;
+}
+
 const char *wf_an_filter(const struct wf_an_finding *f, unsigned file, char *buf, size_t len)
 {
     size_t used = 0;

@@ -84,6 +84,8 @@ extern const char *const wf_an_verdict_texts[WF_AN_VERDICTS];
 /* A copy is kept; NULL when the list is full. */
 struct wf_an_finding *wf_an_found(struct wf_an_findings *l, const struct wf_an_finding *f);
 void wf_an_findings_free(struct wf_an_findings *l);
+/* The file of its i-th frame, if no frame before is of that file; -1. */
+int wf_an_file_of(const struct wf_an_finding *f, int i);
 /* What selects its frames in Wireshark, for those in one file: "frame.number in {3, 17}". */
 const char *wf_an_filter(const struct wf_an_finding *f, unsigned file, char *buf, size_t len);
 

@@ -173,22 +173,34 @@ static void fill(struct wf_an_input *in, struct wf_an_source *s, struct wf_analy
     }
 }
 
+int64_t wf_an_since(const struct wf_an_source *s, struct wf_cap_time time)
+{
+    int64_t t = wf_cap_time_diff_ps(s->start, time);
+
+    if (t > INT64_MAX / 8)
+        return INT64_MAX / 8;
+    return t < -INT64_MAX / 8 ? -INT64_MAX / 8 : t;
+}
+
+int64_t wf_an_ahead_ps(const struct wf_an_input *in, const struct wf_an_source *s)
+{
+    int64_t ahead = wf_cap_time_diff_ps(in->sources[0].start, s->start);
+
+    wf_an_add(&ahead, -s->offset_ps);
+    return ahead;
+}
+
 static void set_time(struct wf_an_input *in, struct wf_an_source *s)
 {
     int64_t t;
 
-    if (!in->started) {
-        in->started = true;
-        in->start = s->rec.time;
+    if (!s->started) {
+        s->started = true;
+        s->start = s->rec.time;
     }
     if (!s->rec.timed)
         return; /* with the one before */
-    t = wf_cap_time_diff_ps(in->start, s->rec.time);
-    /* a time from anywhere is a stranger's: sums stay far from the end of the numbers */
-    if (t > INT64_MAX / 4)
-        t = INT64_MAX / 4;
-    if (t < -INT64_MAX / 4)
-        t = -INT64_MAX / 4;
+    t = wf_an_since(s, s->rec.time);
     if (s->fresh && t + OVERLAP_PS < s->last_ps)
         in->overlaps++;
     s->fresh = false;

@@ -27,7 +27,9 @@ struct wf_an_source {
     unsigned first_file, n_files, at;
     struct wf_cap_reader *reader;
     struct wf_cap_rec rec;
-    bool have, ended, fresh; /* fresh: *rec is the first one of a file behind another */
+    bool have, ended, fresh;  /* fresh: *rec is the first one of a file behind another */
+    struct wf_cap_time start; /* of its first record: what time 0 is on its clock */
+    bool started;
     int64_t last_ps;
     int64_t t_ps, offset_ps; /* of *rec on the common clock; added to this source's clock */
     double drift;            /* and added for each picosecond since the start */
@@ -41,14 +43,17 @@ struct wf_an_input {
     unsigned n_files;
     struct wf_an_source *sources;
     unsigned n_sources;
-    struct wf_cap_time start; /* what time 0 is */
-    bool started;
     int failed; /* the first -errno: the files were read in part */
     struct wf_err why;
     uint64_t overlaps;   /* files that begin long before the one before them ends */
     const char *foreign; /* the first file with a link type that can't be looked into */
     uint16_t foreign_link;
 };
+
+/* Since the source's start; times that cannot be are cut off where sums stay safe. */
+int64_t wf_an_since(const struct wf_an_source *s, struct wf_cap_time t);
+/* How far the clock of a source is ahead of the first one's. */
+int64_t wf_an_ahead_ps(const struct wf_an_input *in, const struct wf_an_source *s);
 
 int wf_an_input_init(struct wf_an_input *in, struct wf_err *err);
 /* One capture point; paths[0..n) live as long as the input. name: NULL or what to call it. */

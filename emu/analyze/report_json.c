@@ -203,7 +203,7 @@ static json_t *row_json(const struct wf_analyze *a, const struct wf_an_stream *s
     return o;
 }
 
-static json_t *frames_json(const struct wf_an_report *r, const struct wf_an_finding *f)
+static json_t *frames_json(const struct wf_an_finding *f)
 {
     static const char *const roles[WF_AN_REFS] = {"seen", "answer", "again", "other"};
     json_t *list = json_array();
@@ -213,18 +213,19 @@ static json_t *frames_json(const struct wf_an_report *r, const struct wf_an_find
             json_array_append_new(list, json_pack("{ss si so}", "what", roles[i], "file",
                                                   (int)f->refs[i].file, "number",
                                                   wf_json_u64(f->refs[i].number)));
-    (void)r;
     return list;
 }
 
-static json_t *filters_json(const struct wf_an_report *r, const struct wf_an_finding *f)
+static json_t *filters_json(const struct wf_an_finding *f)
 {
     json_t *list = json_array();
     char text[128];
 
-    for (unsigned i = 0; i < r->in->n_files; i++)
-        if (wf_an_filter(f, i, text, sizeof(text))[0])
-            json_array_append_new(list, json_pack("{si ss}", "file", (int)i, "filter", text));
+    for (int i = 0; i < WF_AN_REFS; i++)
+        if (wf_an_file_of(f, i) >= 0)
+            json_array_append_new(list,
+                                  json_pack("{si ss}", "file", (int)f->refs[i].file, "filter",
+                                            wf_an_filter(f, f->refs[i].file, text, sizeof(text))));
     return list;
 }
 
@@ -244,8 +245,8 @@ static json_t *finding_json(const struct wf_an_report *r, const struct wf_an_fin
     json_object_set_new(o, "point", json_string(r->a->points[f->point].name));
     json_object_set_new(o, "hop", json_string(f->hop));
     json_object_set_new(o, "note", json_string(f->note));
-    json_object_set_new(o, "frames", frames_json(r, f));
-    json_object_set_new(o, "filters", filters_json(r, f));
+    json_object_set_new(o, "frames", frames_json(f));
+    json_object_set_new(o, "filters", filters_json(f));
     return o;
 }
 
@@ -264,10 +265,11 @@ static json_t *capture_json(const struct wf_an_report *r, const struct wf_an_sum
         const struct wf_an_source *c = &r->in->sources[i];
 
         if (c->matched)
-            json_array_append_new(
-                clocks, json_pack("{ss sI sf so sb}", "point", c->name, "ahead_ps",
-                                  (json_int_t)-c->offset_ps, "drift_ppm", -c->drift * 1e6,
-                                  "packets", wf_json_u64(c->matched), "one_way", c->one_way));
+            json_array_append_new(clocks,
+                                  json_pack("{ss sI sf so sb}", "point", c->name, "ahead_ps",
+                                            (json_int_t)wf_an_ahead_ps(r->in, c), "drift_ppm",
+                                            -c->drift * 1e6, "packets", wf_json_u64(c->matched),
+                                            "one_way", c->one_way));
     }
     json_object_set_new(o, "clocks", clocks);
     json_object_set_new(o, "files", files);

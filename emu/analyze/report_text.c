@@ -99,11 +99,13 @@ static void print_clocks(const struct wf_an_input *in, FILE *out)
     for (unsigned i = 0; i < in->n_sources; i++) {
         const struct wf_an_source *s = &in->sources[i];
 
+        const int64_t ahead = wf_an_ahead_ps(in, s);
+
         if (s->matched)
             fprintf(out,
                     "clock      %s is %s %s %s, runs %+.3f ppm, by %" PRIu64 " packets of both%s\n",
-                    s->name, span(s->offset_ps < 0 ? -s->offset_ps : s->offset_ps, t, sizeof(t)),
-                    s->offset_ps < 0 ? "ahead of" : "behind", in->sources[0].name, -s->drift * 1e6,
+                    s->name, span(ahead < 0 ? -(ahead + 1) : ahead, t, sizeof(t)),
+                    ahead >= 0 ? "ahead of" : "behind", in->sources[0].name, -s->drift * 1e6,
                     s->matched, s->one_way ? ", all one way: the delay counts as none" : "");
     }
 }
@@ -242,7 +244,7 @@ static const char *busy_text(const struct wf_analyze *a, const struct wf_an_stre
     char rate[32];
 
     for (int i = 0; i < WF_AN_STALLS; i++)
-        quiet_ps += s->stalled_ps[i];
+        wf_an_add(&quiet_ps, s->stalled_ps[i]);
     buf[0] = '\0';
     if (quiet_ps > span_ps / 10 && quiet_ps < span_ps - span_ps / 20)
         snprintf(buf, len, " (%s without its silences)",
@@ -376,10 +378,11 @@ static void print_finding(const struct wf_an_report *r, const struct wf_an_findi
     if (f->note[0])
         fprintf(out, " %s", f->note);
     fputc('\n', out);
-    for (unsigned i = 0; i < r->in->n_files; i++)
-        if (wf_an_filter(f, i, filter, sizeof(filter))[0])
-            fprintf(out, "     %s%s%s\n", filter, r->in->n_files > 1 ? "  in " : "",
-                    r->in->n_files > 1 ? r->in->files[i].path : "");
+    for (int i = 0; i < WF_AN_REFS; i++)
+        if (wf_an_file_of(f, i) >= 0)
+            fprintf(out, "     %s%s%s\n", wf_an_filter(f, f->refs[i].file, filter, sizeof(filter)),
+                    r->in->n_files > 1 ? "  in " : "",
+                    r->in->n_files > 1 ? r->in->files[f->refs[i].file].path : "");
 }
 
 static void print_findings(const struct wf_an_report *r, FILE *out)

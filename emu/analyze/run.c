@@ -41,13 +41,13 @@ static bool fits_timer(int64_t ps)
  * have come long before; or nothing at all was sent for just as long as a timer may be set to. */
 static bool waited(const struct wf_an_stream *s, const struct wf_an_run *run)
 {
-    int64_t quiet = run->quiet_ps, least = 200000000; /* 200 us */
+    int64_t quiet = run->quiet_ps, usual = 50000000; /* 50 us */
 
-    if (s->ack_delay.n && 4 * s->ack_delay.max_ps > least)
-        least = 4 * s->ack_delay.max_ps;
-    if (s->nak_gap.n && 4 * s->nak_gap.max_ps > least)
-        least = 4 * s->nak_gap.max_ps;
-    if (quiet >= least && wf_an_timeout_n(quiet) >= 0)
+    if (s->ack_delay.n && s->ack_delay.max_ps > usual)
+        usual = s->ack_delay.max_ps;
+    if (s->nak_gap.n && s->nak_gap.max_ps > usual)
+        usual = s->nak_gap.max_ps;
+    if (quiet / 4 >= usual)
         return true;
     return fits_timer(quiet) && run->silent_ps > quiet - quiet / 8;
 }
@@ -329,7 +329,7 @@ static void rnr(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_run *
              (double)timer / 1e9, (double)wait / 1e9);
     wf_an_stat_add(&s->rnr_wait, wait);
     s->stalls[WF_AN_STALL_RNR]++;
-    s->stalled_ps[WF_AN_STALL_RNR] += wait;
+    wf_an_add(&s->stalled_ps[WF_AN_STALL_RNR], wait);
     wf_an_tell(a, s, &f);
     if (wait >= timer - timer / 50)
         return;
@@ -461,7 +461,7 @@ void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete)
         int n = wf_an_timeout_n(run->quiet_ps);
 
         s->stalls[WF_AN_STALL_TIMEOUT]++;
-        s->stalled_ps[WF_AN_STALL_TIMEOUT] += run->quiet_ps;
+        wf_an_add(&s->stalled_ps[WF_AN_STALL_TIMEOUT], run->quiet_ps);
         if (s->timeout_n < 0 || n < s->timeout_n)
             s->timeout_n = n;
     }

@@ -67,7 +67,7 @@ static void glimpse(struct wf_an_stream *s, struct wf_an_sight *v, const struct 
 
     v->packets++;
     if (e && !(e->flags & WF_AN_AGAIN)) {
-        v->lag_sum_ps += p->t_ps - e->t_ps;
+        wf_an_add(&v->lag_sum_ps, p->t_ps - e->t_ps);
         v->lags++;
     }
     if (!g)

@@ -102,7 +102,7 @@ void wf_an_silence(struct wf_analyze *a, struct wf_an_stream *s, const struct wf
         return;
     reason = why(s, p, quiet, paused - before);
     s->stalls[reason]++;
-    s->stalled_ps[reason] += quiet;
+    wf_an_add(&s->stalled_ps[reason], quiet);
     if (reason == WF_AN_STALL_PAUSE || reason == WF_AN_STALL_ACK)
         tell(a, s, p, reason, quiet);
 }

@@ -131,6 +131,13 @@ struct wf_an_answers {
     uint8_t last_rnr;
 };
 
+/* Times are a stranger's: sums of them stay where they can be said. */
+static inline void wf_an_add(int64_t *sum, int64_t v)
+{
+    if (__builtin_add_overflow(*sum, v, sum))
+        *sum = v > 0 ? INT64_MAX : INT64_MIN;
+}
+
 /* Minimum, mean, maximum. */
 struct wf_an_stat {
     uint64_t n;
@@ -143,7 +150,7 @@ static inline void wf_an_stat_add(struct wf_an_stat *s, int64_t v)
         s->min_ps = v;
     if (!s->n || v > s->max_ps)
         s->max_ps = v;
-    s->sum_ps += v;
+    wf_an_add(&s->sum_ps, v);
     s->n++;
 }
 

@@ -91,6 +91,23 @@ class Points(unittest.TestCase):
         self.assertEqual(set(p for p, f in found(result).items() if f["exact"]) - set(self.drops), set())
         self.assertGreater(len(found(result, "capture")), 5)
 
+    def test_a_service_without_answers_between_two_points(self):
+        def uc(f):  # UC SEND Only of the same number
+            return cap.Frame(f.t_ns, f.data[:42] + b"\x24" + f.data[43:], f.wire, f.iface)
+        sender = [uc(f) for f in self.sender if f.request()][:100]
+        gone = sender[40].psn
+        receiver = [cap.Frame(f.t_ns + 2000, f.data) for f in sender if f.psn != gone]
+        for drops, verdict in ((None, "cannot_tell"), (0, "network"), (3, "cannot_tell")):
+            with open(self.path("b.pcapng"), "wb") as f:
+                f.write(cap.pcapng(receiver, drops))
+            cap.write(self.path("a.pcap"), sender)
+            result = cap.analyze("--point", "A=" + self.path("a.pcap"), "--point",
+                                 "B=" + self.path("b.pcapng"))
+            one, = result["findings"]
+            self.assertEqual((one["psn"], one["verdict"], one["where"], one["hop"]),
+                             (gone, verdict, "between", "A and B/eth0"))
+            self.assertTrue(result["capture"]["clocks"][0]["one_way"])
+
     def test_without_a_packet_in_common(self):
         other = [cap.Frame(f.t_ns, f.data[:51] + b"\xff\xff\xff" + f.data[54:]) for f in self.sender]
         cap.write(self.path("a.pcap"), self.sender)
