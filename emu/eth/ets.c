@@ -66,7 +66,7 @@ static unsigned find(struct wf_port *port, uint32_t eligible, uint8_t *at)
 
 static int ets_pick(struct wf_port *port, uint64_t *when_ps)
 {
-    uint64_t now = wf_now(port);
+    uint64_t now = wf_tx_now(port);
     uint32_t eligible = 0;
     unsigned qi;
 
@@ -191,18 +191,24 @@ static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible, u
  * that was reckoned. */
 static inline void take_turn(struct wf_port *port, struct ets_port *e, unsigned qi, bool last)
 {
+    struct wf_queue *q = &port->q[qi];
+    int32_t want = cost(q), len = (int32_t)wf_queue_head(q)->frame_len;
+    uint8_t g = e->group_of[qi];
+
+    *(e->grouped ? &e->at[g] : &port->sched_at) = (uint8_t)qi;
     if (!last) {
-        if (e->grouped)
-            find_grouped(port, e, 1u << qi);
-        else
-            find(port, 1u << qi, &port->sched_at);
-        port->q[qi].deficit -= cost(&port->q[qi]);
-    } else if (e->grouped) {
-        e->group_at = e->group_of[qi];
-        e->at[e->group_at] = (uint8_t)qi;
-    } else {
-        port->sched_at = (uint8_t)qi;
+        port->saved |= (uint8_t)(1u << qi);
+        while (q->deficit < want)
+            q->deficit += (int32_t)q->quantum;
+        q->deficit -= want;
     }
+    if (!e->grouped)
+        return;
+    e->group_at = g;
+    e->saved |= (uint8_t)(1u << g);
+    while (!last && e->deficit[g] < len)
+        e->deficit[g] += (int32_t)e->quantum[g];
+    e->deficit[g] -= last ? 0 : len;
 }
 
 /* The same as below for the one queue that holds packets, as a rule. */
@@ -239,7 +245,7 @@ static int pick_only(struct wf_port *port, struct ets_port *e, unsigned qi, uint
 static int ets_pick_full(struct wf_port *port, uint64_t *when_ps)
 {
     struct ets_port *e = port->sched_state;
-    uint64_t now = wf_now(port);
+    uint64_t now = wf_tx_now(port);
     uint32_t eligible, wire, holding = port->occupied & ALL_QUEUES;
     int qi;
 

@@ -236,6 +236,12 @@ static inline uint64_t wf_now(const struct wf_port *port)
     return port->node->net->lc->now_ps;
 }
 
+/* The same, by the cache line of queueing and sending. */
+static inline uint64_t wf_tx_now(const struct wf_port *port)
+{
+    return port->tx_node->net->lc->now_ps;
+}
+
 /* One frame more of this priority; not more than WF_FULL_ROOM bytes. */
 static inline bool wf_uncounted_add(struct wf_port_uncounted *u, bool same_prio, uint32_t bytes)
 {

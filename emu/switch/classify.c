@@ -34,6 +34,8 @@ void wf_port_class_init(struct wf_port_class *k, const struct wf_switch_port_cfg
 {
     k->cfg = c;
     k->trust_dscp = c->trust == WF_TRUST_DSCP;
+    k->rewrite = (uint8_t)c->rewrite;
+    memcpy(k->tc_to_dscp, c->tc_to_dscp, sizeof(k->tc_to_dscp));
     for (unsigned i = 0; i < 64; i++)
         k->by_dscp[i] = lane_of(c, c->dscp_to_tc[i]);
     for (unsigned i = 0; i < 8; i++)
@@ -52,13 +54,12 @@ void wf_port_class_init(struct wf_port_class *k, const struct wf_switch_port_cfg
 
 void wf_switch_rewrite(const struct wf_port_class *k, struct wf_pkt *pkt)
 {
-    const struct wf_switch_port_cfg *c = k->cfg;
-    bool dscp = c->rewrite == WF_REWRITE_DSCP || c->rewrite == WF_REWRITE_BOTH;
-    bool pcp = c->rewrite == WF_REWRITE_PCP || c->rewrite == WF_REWRITE_BOTH;
+    bool dscp = k->rewrite == WF_REWRITE_DSCP || k->rewrite == WF_REWRITE_BOTH;
+    bool pcp = k->rewrite == WF_REWRITE_PCP || k->rewrite == WF_REWRITE_BOTH;
 
-    if (dscp && pkt->p.flags & WF_P_IP && pkt->p.dscp != c->tc_to_dscp[pkt->tc])
-        wf_edit_set_dscp(wf_pkt_hdr_rw(pkt), &pkt->p, c->tc_to_dscp[pkt->tc]);
+    if (dscp && pkt->p.flags & WF_P_IP && pkt->p.dscp != k->tc_to_dscp[pkt->tc])
+        wf_edit_set_dscp(wf_pkt_hdr_rw(pkt), &pkt->p, k->tc_to_dscp[pkt->tc]);
     if (pcp && pkt->p.flags & WF_P_VLAN)
-        wf_edit_set_pcp(wf_pkt_hdr_rw(pkt), &pkt->p, c->tc_to_pcp[pkt->tc]);
+        wf_edit_set_pcp(wf_pkt_hdr_rw(pkt), &pkt->p, k->cfg->tc_to_pcp[pkt->tc]);
     wf_pkt_edited(pkt);
 }

@@ -41,7 +41,7 @@ static inline enum wf_step edit(struct wf_switch *sw, struct wf_visit *v)
     if (sw->vlans && wf_switch_vlan_out(sw, v) == WF_DONE)
         return WF_DONE;
     k = wf_switch_out_class(sw, v->out);
-    if (k->cfg->rewrite != WF_REWRITE_NONE)
+    if (k->rewrite != WF_REWRITE_NONE)
         wf_switch_rewrite(k, v->pkt);
     return WF_NEXT;
 }

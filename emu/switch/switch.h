@@ -77,10 +77,11 @@ struct wf_lane {
  * share it. */
 struct wf_port_class {
     bool trust_dscp;
-    bool averages;    /* some queue's WRED goes by an average */
-    uint8_t marks[2]; /* by enum wf_mark_at: bit per queue whose WRED acts then ... */
-    uint8_t
-        marks_empty; /* ... and then only when the queue is empty: its average falls meanwhile */
+    bool averages;         /* some queue's WRED goes by an average */
+    uint8_t marks[2];      /* by enum wf_mark_at: bit per queue whose WRED acts then ... */
+    uint8_t marks_empty;   /* of a queue that is empty alone: its average fell meanwhile */
+    uint8_t rewrite;       /* as in cfg */
+    uint8_t tc_to_dscp[8]; /* likewise */
     const struct wf_switch_port_cfg *cfg;
     const struct wf_vlan_set *vlan; /* VLANs that it carries; NULL: it knows of none */
     struct wf_lane by_dscp[64], by_pcp[8];

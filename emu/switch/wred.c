@@ -66,7 +66,7 @@ static void average_comes(struct wf_switch *sw, const struct wf_port *out, unsig
 
     if (!bytes && avg->scaled) {
         uint64_t each = wf_txclock_span(&out->tx, WF_ECN_IDLE_BYTES * 8);
-        uint64_t samples = (wf_now(out) - avg->empty_ps) / each;
+        uint64_t samples = (wf_tx_now(out) - avg->empty_ps) / each;
 
         wf_ecn_avg_idle(avg, c->ecn.average, samples);
         avg->empty_ps += samples * each; /* this packet may be dropped, and it stays empty */
@@ -75,16 +75,15 @@ static void average_comes(struct wf_switch *sw, const struct wf_port *out, unsig
         wf_ecn_avg_sample(avg, c->ecn.average, bytes);
 }
 
-static void average_leaves(struct wf_switch *sw, const struct wf_port *out, unsigned queue)
+/* Of a queue that has so many bytes left; returns the average. */
+static inline uint64_t average_leaves(const struct wf_queue_cfg *c, struct wf_ecn_avg *avg,
+                                      const struct wf_port *out, uint64_t bytes)
 {
-    const struct wf_queue_cfg *c = cfg_of(sw, out, queue);
-    struct wf_ecn_avg *avg = &sw->avg[out->tx_index][queue];
-    uint64_t bytes = out->q[queue].ctr[WF_QUEUE_BYTES];
-
     if (c->mark_at == WF_MARK_DEQUEUE)
         wf_ecn_avg_sample(avg, c->ecn.average, bytes);
     if (!bytes)
-        avg->empty_ps = wf_now(out);
+        avg->empty_ps = wf_tx_now(out);
+    return avg->scaled >> c->ecn.average;
 }
 
 /* The last packet was flushed: the queue is empty from now on. One that a dead link refused was in
@@ -122,9 +121,11 @@ enum wf_step wf_switch_wred(struct wf_switch *sw, struct wf_visit *v)
 void wf_switch_wred_leaves(struct wf_switch *sw, struct wf_port *out, struct wf_pkt *pkt)
 {
     const struct wf_queue_cfg *c = cfg_of(sw, out, pkt->queue);
+    uint64_t bytes = out->q[pkt->queue].ctr[WF_QUEUE_BYTES];
 
     if (c->ecn.average)
-        average_leaves(sw, out, pkt->queue);
-    if (c->mark_at == WF_MARK_DEQUEUE && capable(c, pkt))
+        bytes = average_leaves(c, &sw->avg[out->tx_index][pkt->queue], out, bytes);
+    if (c->mark_at == WF_MARK_DEQUEUE && (bytes >= c->ecn.kmin_bytes || sw->node.net->why) &&
+        capable(c, pkt))
         mark(sw, out, pkt);
 }
