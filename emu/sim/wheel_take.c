@@ -80,6 +80,16 @@ static size_t take_list(struct wf_wheel *w, struct wf_entry *end, struct wf_entr
     return n;
 }
 
+/* One entry, or two. */
+static inline void take_two(const struct wf_entry *from, size_t n, struct wf_entry *to)
+{
+    bool swapped = n == 2 && wf_entry_before(&from[1], &from[0]);
+
+    to[swapped] = from[0];
+    if (n == 2)
+        to[!swapped] = from[1];
+}
+
 /* The slot at base becomes `due`, in order. */
 static void gather(struct wf_wheel *w)
 {
@@ -90,8 +100,8 @@ static void gather(struct wf_wheel *w)
 
     if (c && !c->older) {
         w->due = w->array - n;
-        if (n == 1)
-            *w->due = *c->e;
+        if (n <= 2)
+            take_two(c->e, n, w->due);
         else if (!wf_rank(c->e, n, w->due, w->rank_most))
             wf_entry_sort(w->due, w->array, n);
         wf_chunk_put(w, c);
