@@ -52,12 +52,13 @@ struct wf_scen_step {
     uint64_t every, limit;
     int match; /* enum wf_fault_class */
     uint32_t priorities, quanta;
-    uint64_t period_ps;
+    uint64_t period_ps, down_for_ps;
 };
 enum wf_scen_do {
     WF_SCEN_LINK_DOWN,
     WF_SCEN_LINK_UP,
     WF_SCEN_LINK_RATE,
+    WF_SCEN_LINK_FLAP,
     WF_SCEN_DROP,
     WF_SCEN_CE,
     WF_SCEN_CORRUPT,

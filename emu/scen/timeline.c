@@ -11,14 +11,15 @@ enum { STEPS_MAX = 10000 };
 
 #define ROW(field) offsetof(struct wf_scen_step, field)
 
-static const char *const do_names[] = {"link_down",   "link_up",   "link_rate",
-                                       "inject_drop", "inject_ce", "inject_corrupt",
-                                       "pfc",         "pause",     NULL};
+static const char *const do_names[] = {"link_down",   "link_up",   "link_rate",      "link_flap",
+                                       "inject_drop", "inject_ce", "inject_corrupt", "pfc",
+                                       "pause",       NULL};
 
 static const struct wf_key rows[] = {
     {"at", WF_KEY_TIME, ROW(at_ps), NULL, .doc = "When, in fabric time."},
     {"do", WF_KEY_ENUM, ROW(action), NULL, .names = do_names,
-     .doc = "link_down and link_up; link_rate, another rate for frames that begin from then on; "
+     .doc = "link_down and link_up; link_flap, both, `limit` times; link_rate, another rate for "
+            "frames that begin from then on; "
             "inject_drop, inject_ce and inject_corrupt at a port's egress from then on; pfc and "
             "pause, frames of that kind out of a port, whatever its buffers say."},
     {"link", WF_KEY_STRING, ROW(link), "", .doc = "link_*: a link or a pattern over them."},
@@ -31,13 +32,16 @@ static const struct wf_key rows[] = {
     {"match", WF_KEY_ENUM, ROW(match), "roce_data", .names = wf_fault_class_names,
      .doc = "inject_*: which frames are meant."},
     {"limit", WF_KEY_UINT64, ROW(limit), "0",
-     .doc = "inject_*, pfc, pause: stop after so many; 0: never."},
+     .doc = "inject_*, pfc, pause: stop after so many; 0: never. link_flap: times, at least 1."},
     {"priorities", WF_KEY_MASK, ROW(priorities), "all", .max = WF_PRIOS - 1,
      .doc = "pfc: the priorities that it speaks of, such as [3, 4]."},
     {"quanta", WF_KEY_UINT, ROW(quanta), "65535", 0, 65535,
      .doc = "pfc, pause: the time asked for, in units of 512 bit times; 0 ends a pause."},
     {"period", WF_KEY_TIME, ROW(period_ps), "0", 0, WF_PS_PER_S,
-     .doc = "pfc, pause: time between two frames of a storm; 0: one frame."},
+     .doc = "pfc, pause: time between two frames of a storm; 0: one frame. link_flap: from one "
+            "time that it goes down to the next."},
+    {"down_for", WF_KEY_TIME, ROW(down_for_ps), "0", 0, 3600 * WF_PS_PER_S,
+     .doc = "link_flap: how long the link is down each time."},
 };
 
 const struct wf_keyset wf_step_keys = {
@@ -70,7 +74,7 @@ static void add(struct build *b, const struct wf_desc_step *step)
 
 static bool is_link(const struct wf_scen_step *x)
 {
-    return x->action <= WF_SCEN_LINK_RATE;
+    return x->action <= WF_SCEN_LINK_FLAP;
 }
 
 /* The index of link `i` when the pattern means it; the ports of a link's name are optional. */
@@ -101,6 +105,36 @@ static void check_rate(struct wf_scenario *s, const struct wf_scen_step *x,
                       v->text, wf_rate_text(WF_LINK_RATE_MIN_BPS, least, sizeof(least)));
 }
 
+enum { FLAPS_MAX = 1000 };
+
+/* What a flap lacks; it is down for less than its period. */
+static bool flap_ok(struct wf_scenario *s, const struct wf_scen_step *x,
+                    const struct wf_yaml_node *at)
+{
+    if (x->action != WF_SCEN_LINK_FLAP)
+        return true;
+    if (!x->down_for_ps)
+        wf_diag_error(&s->diags, at, "'down_for' is missing in timeline: link_flap needs one");
+    else if (x->limit > FLAPS_MAX)
+        wf_diag_error(&s->diags, wf_yaml_get(at, "limit"), "limit: more than %d flaps", FLAPS_MAX);
+    else if (x->limit > 1 && x->period_ps <= x->down_for_ps)
+        wf_diag_error(&s->diags, at, "link_flap: 'period' has to be longer than 'down_for'");
+    else
+        return true;
+    return false;
+}
+
+static void flap(struct build *b, const struct wf_scen_step *x, uint32_t link)
+{
+    uint64_t at_ps = x->at_ps;
+
+    for (uint64_t i = 0; i < (x->limit ? x->limit : 1); i++, at_ps += x->period_ps) {
+        add(b, &(struct wf_desc_step){.at_ps = at_ps, .action = WF_DO_LINK_DOWN, .link = link});
+        add(b, &(struct wf_desc_step){
+                   .at_ps = at_ps + x->down_for_ps, .action = WF_DO_LINK_UP, .link = link});
+    }
+}
+
 static void link_step(struct build *b, const struct wf_scen_step *x, const struct wf_yaml_node *at)
 {
     static const enum wf_desc_action actions[] = {
@@ -118,15 +152,21 @@ static void link_step(struct build *b, const struct wf_scen_step *x, const struc
                       do_names[x->action]);
         return;
     }
+    if (!flap_ok(s, x, at))
+        return;
     for (uint32_t i = 0; x->link && i < s->desc.n_links; i++)
         if (link_matches(s, x->link, i)) {
+            hits++;
+            if (x->action == WF_SCEN_LINK_FLAP) {
+                flap(b, x, i);
+                continue;
+            }
             add(b, &(struct wf_desc_step){
                        .at_ps = x->at_ps,
                        .action = actions[x->action],
                        .link = i,
                        .rate_bps = x->rate_bps,
                    });
-            hits++;
         }
     if (x->link && !hits)
         wf_diag_unknown(&s->diags, v, x->link, s->links, s->desc.n_links, "'%s' matches no link",
@@ -208,16 +248,21 @@ static void refuse_others(struct wf_scenario *s, const struct wf_scen_step *x,
     static const char *const of_links[] = {"link", "rate", NULL};
     static const char *const of_faults[] = {"every", "match", NULL};
     static const char *const of_storms[] = {"priorities", "quanta", "period", NULL};
-    static const char *const of_ports[] = {"where", "limit", NULL};
-    bool storm = x->action >= WF_SCEN_PFC;
+    static const char *const of_pauses[] = {"priorities", "quanta", NULL};
+    static const char *const of_ports[] = {"where", NULL};
+    bool storm = x->action >= WF_SCEN_PFC, flaps = x->action == WF_SCEN_LINK_FLAP;
 
     if (is_link(x) && x->action != WF_SCEN_LINK_RATE)
         refuse(s, x, at, of_links + 1);
     refuse(s, x, at, is_link(x) ? of_ports : of_links);
+    if (is_link(x) && !flaps)
+        refuse(s, x, at, (const char *const[]){"limit", NULL});
+    if (!flaps)
+        refuse(s, x, at, (const char *const[]){"down_for", NULL});
     if (is_link(x) || storm)
         refuse(s, x, at, of_faults);
     if (!storm)
-        refuse(s, x, at, of_storms);
+        refuse(s, x, at, flaps ? of_pauses : of_storms);
     if (x->action == WF_SCEN_PAUSE)
         refuse(s, x, at, (const char *const[]){"priorities", NULL});
 }

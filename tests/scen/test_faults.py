@@ -96,6 +96,26 @@ class Faults(unittest.TestCase):
         self.assertIn("1 times it could not: ", out)
         self.assertIn("reply_qp", out)
 
+    def test_a_link_flaps(self):
+        flap = "timeline: [{at: 10us, do: link_flap, link: 'leaf0-spine0', down_for: 2us%s}]\n"
+        text = TWO + FLOW + flap % ", period: 5us, limit: 3"
+        code, out, err = weft("run", "--no-capture", "--json", "-", "-", text=text)
+        self.assertEqual(code, 0, err)
+        downs = {p["name"]: p.get("link_down_events", 0) for p in json.loads(out)["ports"]}
+        self.assertEqual((downs["leaf0:p1"], downs["spine0:p0"]), (3, 3))
+        self.assertEqual(downs.get("leaf1:p1", 0), 0)
+        by_hand = "timeline:\n" + "".join(
+            f"  - {{at: {t}us, do: link_{'up' if i % 2 else 'down'}, link: 'leaf0-spine0'}}\n"
+            for i, t in enumerate((10, 12, 15, 17, 20, 22)))
+        hand = weft("run", "--no-capture", "--json", "-", "-", text=TWO + FLOW + by_hand)[1]
+        self.assertEqual(json.loads(out)["digest"], json.loads(hand)["digest"])
+        for more, says in ((", period: 2us, limit: 2", "'period' has to be longer"),
+                           (", limit: 1001", "more than 1000 flaps"),
+                           (", rate: 1Gbps", "'rate' does not go with link_flap")):
+            code, _, err = weft("check", "-", text=TWO + FLOW + flap % more)
+            self.assertEqual(code, 2)
+            self.assertIn(says, err)
+
     def test_model_hosts_feel_it(self):
         def flow(faults):
             code, result, err = run(faults)

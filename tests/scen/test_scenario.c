@@ -459,7 +459,8 @@ static const struct mistake mistakes[] = {
     {HEAD "timeline: [{do: link_down, link: leaf0-spine0}]\n",
      "t.yaml:3:12: error: 'at' is missing in timeline: When, in fabric time.\n"},
     {HEAD "timeline: [{at: 1ms, do: link_dwn, link: leaf0-spine0}]\n",
-     "t.yaml:3:26: error: do: 'link_dwn' is not one of link_down, link_up, link_rate, inject_drop, "
+     "t.yaml:3:26: error: do: 'link_dwn' is not one of link_down, link_up, link_rate, link_flap, "
+     "inject_drop, "
      "inject_ce, inject_corrupt, pfc, pause; did you mean 'link_down'?\n"},
     {HEAD "timeline: [{at: 1ms, do: pause, where: leaf0:p0, priorities: [3]}]\n",
      "t.yaml:3:62: error: 'priorities' does not go with pause\n"},
