@@ -90,6 +90,13 @@ class World:
         self.classes = []  # DSCPs in use
         self.deaf = False  # hosts do not obey pauses
         self.span_ps = 0  # about how long it takes
+        self.sw = {}  # keys of all switches
+
+    def is_lossy(self, dscp):
+        """Whether the case has taken losslessness from the group of that DSCP."""
+        tc = self.sw.get("dscp_to_tc", {}).get(dscp, dscp // 8)
+        group = self.sw.get("tc_to_pg", {}).get(tc, tc)
+        return self.sw["pg"].get(group, {}).get("lossless") == "false"
 
 
 def leaf_spine(w):
@@ -461,15 +468,16 @@ def draw_flow(w, number):
         item["ecn"] = "not_ect"
     if d.one_in(4):
         item["rate"] = rate_of(d.log(max(w.rate // 200, 1000), w.rate))
-    item.update(draw_patience(w))
+    item.update(draw_patience(w, item["dscp"]))
     return item
 
 
-def draw_patience(w):
-    """Where nothing is lost nobody may lose patience: then a retransmission is a bug as well."""
+def draw_patience(w, dscp):
+    """Where nothing is lost nobody may lose patience: then a retransmission is a bug as well. In a
+    lossy group of such a case hundreds of messages may fail, one after the other."""
     d = w.d
     if w.lossless:
-        return {"ack_timeout": "10s"}
+        return {"ack_timeout": "100ms" if w.is_lossy(dscp) else "10s"}
     return {"ack_timeout": time_of(d.pick([4096000, d.log(4096000, 500000000), 10**9, 10**10])),
             "retries": d.between(0, 7)}
 
@@ -661,7 +669,8 @@ def draw(seed):
     case["links"] = draw_links(w)
     w.span_ps = 200 * 8 * 10**12 * w.path_mtu // w.rate + 1000000
     case["switches"], host_map = draw_switches(w)
-    if "rewrite" in case["switches"]["*"]:
+    w.sw = case["switches"]["*"]
+    if "rewrite" in w.sw:
         case["lossless"] = "best_effort"
     case["hosts"] = draw_hosts(w, host_map)
     case["workload"] = [draw_flow(w, i) for i in range(d.between(1, 5))]

@@ -191,6 +191,7 @@ void ob_buffer_rate(struct ob_port *p);
 struct ob_buffer *ob_buffer_of(const struct ob_port *p);
 void ob_switch_settle(struct observer *ob);
 void ob_buffer_refused(struct ob_port *p, const struct ob_frame *fr, enum wf_reason why);
+void ob_buffer_passed(const struct ob_port *p, const struct ob_frame *fr);
 void ob_buffer_left(struct ob_frame *fr);
 void ob_egress_came(struct ob_port *p, struct ob_frame *fr);
 void ob_egress_left(struct ob_port *p, struct ob_frame *fr);

@@ -326,6 +326,15 @@ void ob_switch_settle(struct observer *ob)
     ob->stats.reached_limit += g->head == g->cap;
 }
 
+/* It had its place, headroom too, but the port that it was to leave by was down. */
+void ob_buffer_passed(const struct ob_port *p, const struct ob_frame *fr)
+{
+    struct ob_frame x = *fr;
+
+    x.len = fr->pkt->frame_len;
+    wf_max_u64(&p->ob->tight_pg[fr->pg], p->group[fr->pg].head + judge(p, &x).head);
+}
+
 /* Headroom first, then what is shared, then what is reserved. */
 void ob_buffer_left(struct ob_frame *fr)
 {
