@@ -30,6 +30,7 @@ static const char usage[] =
     "  flows       what each flow has posted and delivered\n"
     "  drops       dropped frames by port and reason\n"
     "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
+    "  endpoints   model hosts that listen: connections made to them, what peers did there\n"
     "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
     "  watermarks  of groups, queues and pools: since they were cleared, and ever\n"
     "  watchdogs   PFC watchdogs: storms, and what passed or was dropped during them\n"

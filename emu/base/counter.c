@@ -24,6 +24,7 @@ TABLE(pool, WF_CTRS_POOL);
 TABLE(pfcwd, WF_CTRS_PFCWD);
 TABLE(flow, WF_CTRS_FLOW);
 TABLE(edge, WF_CTRS_EDGE);
+TABLE(endpoint, WF_CTRS_ENDPOINT);
 TABLE(fabric, WF_CTRS_FABRIC);
 
 static const struct wf_ctr_desc rows_drop[WF_DROP_COUNT] = {
@@ -82,8 +83,9 @@ static const struct wf_ctr_names names_drop[WF_DROP_COUNT] = {
 const struct wf_ctr_table wf_ctrs_drop = {"drop", rows_drop, WF_DROP_COUNT};
 
 const struct wf_ctr_table *const wf_ctr_tables[] = {
-    &wf_ctrs_port, &wf_ctrs_drop,  &wf_ctrs_prio, &wf_ctrs_queue, &wf_ctrs_egress, &wf_ctrs_pg,
-    &wf_ctrs_pool, &wf_ctrs_pfcwd, &wf_ctrs_flow, &wf_ctrs_edge,  &wf_ctrs_fabric, NULL,
+    &wf_ctrs_port,     &wf_ctrs_drop,   &wf_ctrs_prio,  &wf_ctrs_queue, &wf_ctrs_egress,
+    &wf_ctrs_pg,       &wf_ctrs_pool,   &wf_ctrs_pfcwd, &wf_ctrs_flow,  &wf_ctrs_edge,
+    &wf_ctrs_endpoint, &wf_ctrs_fabric, NULL,
 };
 
 struct wf_ctr_names wf_ctr_elsewhere(const struct wf_ctr_table *table, size_t row)

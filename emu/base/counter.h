@@ -175,6 +175,23 @@
     X(NIC_AMBIGUOUS, C, "nic_ambiguous_events", "acknowledgements that fit several streams", "", "", "") \
     X(NIC_FORGOTTEN, C, "nic_forgotten_events", "directions of connections that made room for others", "", "", "")
 
+#define WF_CTRS_ENDPOINT(X) \
+    X(CM_RX, C, "cm_rx_packets", "datagrams of the connection manager received", "", "", "") \
+    X(CM_TX, C, "cm_tx_packets", "those sent", "", "", "") \
+    X(CM_RETX, C, "cm_retransmitted_packets", "those sent again since nobody answered", "", "", "") \
+    X(CM_DUP, C, "cm_duplicate_packets", "those received again", "", "", "") \
+    X(CM_CONNECTED, C, "cm_connected_events", "connections established", "", "", "") \
+    X(CM_REJECTED, C, "cm_rejected_events", "requests refused, and connections that the peer refused", "", "", "") \
+    X(CM_DISCONNECTED, C, "cm_disconnected_events", "connections that ended, by either side", "", "", "") \
+    X(CM_UNREACHABLE, C, "cm_unreachable_events", "connections whose peer no longer answered", "", "", "") \
+    X(RX_MSGS, C, "rx_messages", "requests of peers carried out", "", "", "") \
+    X(RX_BYTES, C, "rx_bytes", "their payload bytes placed here", "", "", "") \
+    X(RIGHT_BYTES, C, "right_bytes", "bytes of connections of the past that held the pattern which the peer had announced", "", "", "") \
+    X(WRONG_BYTES, C, "wrong_bytes", "those that did not", "", "", "") \
+    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request, out_of_sequence") \
+    X(DUP_RX, C, "duplicates_received", "request packets received again", "", "", "duplicate_request") \
+    X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets, cc_rx_ce_pkts")
+
 #define WF_CTRS_FABRIC(X) \
     X(INJECTED, C, "injected_frames", "frames that came in from outside", "", "", "") \
     X(GENERATED, C, "generated_frames", "frames that the fabric's own nodes made", "", "", "") \
@@ -198,6 +215,7 @@
 #define WF_CTR_ROW_PFCWD(id, ...)  WF_PFCWD_##id,
 #define WF_CTR_ROW_FLOW(id, ...)   WF_FLOW_##id,
 #define WF_CTR_ROW_EDGE(id, ...)   WF_EDGE_##id,
+#define WF_CTR_ROW_ENDPOINT(id, ...) WF_ENDPOINT_##id,
 #define WF_CTR_ROW_FABRIC(id, ...) WF_FABRIC_##id,
 /* clang-format on */
 WF_CTR_ENUM(PORT, WF_CTRS_PORT);
@@ -209,6 +227,7 @@ WF_CTR_ENUM(POOL, WF_CTRS_POOL);
 WF_CTR_ENUM(PFCWD, WF_CTRS_PFCWD);
 WF_CTR_ENUM(FLOW, WF_CTRS_FLOW);
 WF_CTR_ENUM(EDGE, WF_CTRS_EDGE);
+WF_CTR_ENUM(ENDPOINT, WF_CTRS_ENDPOINT);
 WF_CTR_ENUM(FABRIC, WF_CTRS_FABRIC);
 
 struct wf_ctr_desc {
@@ -228,7 +247,8 @@ struct wf_ctr_table {
 const char *wf_ctr_unit(const char *name);
 
 extern const struct wf_ctr_table wf_ctrs_port, wf_ctrs_prio, wf_ctrs_queue, wf_ctrs_pg,
-    wf_ctrs_egress, wf_ctrs_pool, wf_ctrs_pfcwd, wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_fabric;
+    wf_ctrs_egress, wf_ctrs_pool, wf_ctrs_pfcwd, wf_ctrs_flow, wf_ctrs_edge, wf_ctrs_endpoint,
+    wf_ctrs_fabric;
 /* drop_<reason>_frames, indexed by enum wf_reason; row 0 (none) has the name NULL. */
 extern const struct wf_ctr_table wf_ctrs_drop;
 /* What a row is called elsewhere: lists separated by ", ", or NULL or "". */

@@ -14,7 +14,7 @@
 
 const char *const wf_ctl_views[] = {"ports",  "flows",      "drops",      "edges",     "queues",
                                     "groups", "priorities", "watermarks", "watchdogs", "lldp",
-                                    "dcbx",   "faults",     "links",      NULL};
+                                    "dcbx",   "endpoints",  "faults",     "links",     NULL};
 
 struct view {
     struct wf_fabric *f;
@@ -215,6 +215,7 @@ json_t *wf_ctl_show(struct wf_fabric *f, const char *what, const char *at, struc
                   {"flows", &wf_ctrs_flow, true},
                   {"drops", &wf_ctrs_drop, false},
                   {"edges", &wf_ctrs_edge, true},
+                  {"endpoints", &wf_ctrs_endpoint, true},
                   {"queues", &wf_ctrs_queue, false},
                   {"groups", &wf_ctrs_pg, false},
                   {"priorities", &wf_ctrs_prio, false},

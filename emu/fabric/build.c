@@ -221,6 +221,16 @@ static void make_addresses(struct wf_fabric *f)
     wf_addr_build(&f->addr, &f->arena);
 }
 
+/* Flows of this one's host that connect, up to it. */
+static uint32_t dials(const struct wf_desc *d, uint32_t flow)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i <= flow; i++)
+        n += d->flows[i].cfg.connect && d->flows[i].from == d->flows[flow].from;
+    return n;
+}
+
 static int check_desc(const struct wf_fabric *f, struct wf_err *err)
 {
     for (uint32_t i = 0; i < f->desc->n_steps; i++) {
@@ -237,8 +247,11 @@ static int check_desc(const struct wf_fabric *f, struct wf_err *err)
         const struct wf_desc_flow *w = &f->desc->flows[i];
 
         if (wf_fabric_host((struct wf_fabric *)f, w->from)->ops != &wf_host_ops ||
-            wf_fabric_host((struct wf_fabric *)f, w->to)->ops != &wf_host_ops)
+            (!w->cfg.connect && wf_fabric_host((struct wf_fabric *)f, w->to)->ops != &wf_host_ops))
             return wf_err_set(err, EINVAL, "flow '%s' needs model hosts at both ends", w->name);
+        if (w->cfg.connect && dials(f->desc, i) > WF_DIALS_MAX)
+            return wf_err_set(err, EINVAL, "more than %d flows of host '%s' connect", WF_DIALS_MAX,
+                              f->desc->hosts[w->from].name);
         if (w->from == w->to || !wf_fabric_host((struct wf_fabric *)f, w->from)->n_ports ||
             !wf_fabric_host((struct wf_fabric *)f, w->to)->n_ports)
             return wf_err_set(err, EINVAL, "flow '%s' needs two hosts that have links", w->name);
@@ -292,8 +305,8 @@ static int make_wheels(struct wf_fabric *f, const struct wf_fabric_opts *opts, s
 {
     const struct wf_desc *d = f->desc;
     size_t n = (size_t)wf_pool_hdr(d, opts) + wf_pool_full(d, opts) + 6ul * d->n_links +
-               3ul * d->n_flows + d->n_steps + d->n_faults + 2ul * wf_discovery_agents(d) +
-               EVENTS_MORE;
+               3ul * d->n_flows + d->n_steps + d->n_faults + wf_pool_listeners(d) +
+               2ul * wf_discovery_agents(d) + EVENTS_MORE;
 
     for (uint32_t i = 0; i < f->n_lcs; i++) {
         if (wf_wheel_reserve(&f->lcs[i].wheel, n))
@@ -338,9 +351,10 @@ static void make_flows(struct wf_fabric *f)
 
     f->flows = WF_ARENA_ARRAY(&f->arena, struct wf_flow *, d->n_flows + 1);
     for (uint32_t i = 0; i < d->n_flows; i++)
-        f->flows[i] = wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
-                                       (struct wf_host *)wf_fabric_host(f, d->flows[i].to),
-                                       d->flows[i].name, &d->flows[i].cfg, i, &f->arena);
+        f->flows[i] =
+            wf_host_add_flow((struct wf_host *)wf_fabric_host(f, d->flows[i].from),
+                             wf_fabric_host(f, d->flows[i].to), &d->hosts[d->flows[i].to].cfg,
+                             d->flows[i].name, &d->flows[i].cfg, i, &f->arena);
 }
 
 int wf_fabric_build(struct wf_fabric **out, const struct wf_desc *d,

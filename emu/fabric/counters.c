@@ -147,8 +147,9 @@ static bool node_next(struct wf_ctr_walk *w, struct wf_node *node)
         return true;
     while (node->ops->counters && node->ops->counters(node, &w->cursor, &o)) {
         if (!(w->tables & wf_ctr_table_bit(o.table))) {
-            if (w->tables & (wf_ctr_table_bit(&wf_ctrs_flow) | wf_ctr_table_bit(NULL)))
-                continue; /* a host has flows and their controls */
+            if (o.table == &wf_ctrs_endpoint ||
+                w->tables & (wf_ctr_table_bit(&wf_ctrs_flow) | wf_ctr_table_bit(NULL)))
+                continue; /* a host has an endpoint, flows and their controls */
             break;
         }
         w->table = o.table;

@@ -18,6 +18,8 @@ enum {
     HOPS_MAX = 6, /* links of a path */
     FAULT_FRAMES_MAX = 4096,
     UNRELIABLE_PACKETS = 16384,
+    LISTENER_FRAMES_MAX = 1 << 14,
+    LISTENER_FRAMES = 256, /* whole frames under way of one that listens, and of each connection */
 };
 
 uint64_t *wf_pool_rates(const struct wf_desc *d)
@@ -176,13 +178,46 @@ uint32_t wf_pool_hdr_room(const struct wf_desc *d)
     return WF_HDR_ROOM;
 }
 
+/* Queue pairs and timers of hosts that listen; whole frames of theirs and of flows that connect. */
+static uint64_t listeners(const struct wf_desc *d, uint64_t *frames)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < d->n_hosts; i++) {
+        const struct wf_listen_cfg *c = &d->hosts[i].cfg.listen;
+
+        if (!c->port || d->hosts[i].cfg.attach.type != WF_ATTACH_NONE)
+            continue;
+        n += c->connections + 1;
+        *frames += LISTENER_FRAMES + c->connections * (uint64_t)LISTENER_FRAMES;
+    }
+    for (uint32_t i = 0; i < d->n_flows; i++) {
+        const struct wf_flow_cfg *c = &d->flows[i].cfg;
+
+        if (!c->connect)
+            continue;
+        n++; /* of a host that may not listen */
+        *frames += LISTENER_FRAMES + 2 * c->window_bytes / c->path_mtu;
+    }
+    return n;
+}
+
+uint64_t wf_pool_listeners(const struct wf_desc *d)
+{
+    uint64_t frames = 0;
+
+    return listeners(d, &frames);
+}
+
 unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 {
-    uint64_t hdr = 0, full = 0;
+    uint64_t hdr = 0, full = 0, frames = 0;
 
     fault_packets(d, data_packets(d), &hdr, &full);
     full = full < FAULT_FRAMES_MAX ? full : FAULT_FRAMES_MAX;
-    return opts->full_frames + FULL_FRAMES_MIN + wf_discovery_frames(d) + (unsigned)full;
+    listeners(d, &frames);
+    frames = frames < LISTENER_FRAMES_MAX ? frames : LISTENER_FRAMES_MAX;
+    return opts->full_frames + FULL_FRAMES_MIN + wf_discovery_frames(d) + (unsigned)(full + frames);
 }
 
 uint64_t wf_fabric_memory(const struct wf_desc *d, const struct wf_fabric_opts *opts)

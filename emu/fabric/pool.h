@@ -14,6 +14,8 @@ unsigned wf_pool_hdr(const struct wf_desc *d, const struct wf_fabric_opts *opts)
 uint32_t wf_pool_hdr_room(const struct wf_desc *d);
 /* Whole frames. */
 unsigned wf_pool_full(const struct wf_desc *d, const struct wf_fabric_opts *opts);
+/* Events of hosts that listen: a timer of each, and of each of their queue pairs. */
+uint64_t wf_pool_listeners(const struct wf_desc *d);
 /* The highest rate that each link is foreseen to have; the caller frees it. NULL: no memory. */
 uint64_t *wf_pool_rates(const struct wf_desc *d);
 

@@ -9,6 +9,7 @@
 #define ATTACH(field) offsetof(struct wf_attach_cfg, field)
 #define PLACE(field)  offsetof(struct wf_place_cfg, field)
 #define NIC(field)    offsetof(struct wf_nic_cfg, field)
+#define LISTEN(field) offsetof(struct wf_listen_cfg, field)
 #define ROW(field)    offsetof(struct wf_host_cfg, field)
 #define FLOW(field)   offsetof(struct wf_flow_cfg, field)
 #define COUNT(a)      (sizeof(a) / sizeof((a)[0]))
@@ -88,6 +89,28 @@ static const struct wf_keyset nic_keys = {
     .size = sizeof(struct wf_nic_cfg),
 };
 
+static const struct wf_key listen_rows[] = {
+    {"port", WF_KEY_UINT, LISTEN(port), "0", 0, 65535,
+     .doc = "Port of rdma_cm (port space TCP) that the model host listens on; 0: on none."},
+    {"connections", WF_KEY_UINT, LISTEN(connections), "4", 1, 256,
+     .doc = "Connections at once; one more is refused with reason 1, no queue pair."},
+    {"memory", WF_KEY_BYTES, LISTEN(memory_bytes), "1MiB", 64, 64ull << 20,
+     .doc = "Memory that each connection opens to its peer; the private data of the REP says where "
+            "it is (docs/howto-peers.md)."},
+    {"pattern", WF_KEY_UINT, LISTEN(pattern), "1", 0, UINT32_MAX,
+     .doc = "Number of the pattern that fills the memory of a new connection; 0: zeros."},
+    {"refuse", WF_KEY_UINT, LISTEN(refuse), "0", 0, 65535,
+     .doc = "Refuse every request with this reason, such as 28 (consumer reject); 0: none."},
+};
+
+static const struct wf_keyset listen_keys = {
+    .name = "listen",
+    .doc = "A model host that real programs connect to with rdma_cm.",
+    .keys = listen_rows,
+    .n_keys = COUNT(listen_rows),
+    .size = sizeof(struct wf_listen_cfg),
+};
+
 static const struct wf_key rows[] = {
     {"mtu", WF_KEY_UINT, ROW(mtu), "4200", 68, 9216,
      .doc = "Longest L3 packet that the host takes and sends.",
@@ -112,6 +135,7 @@ static const struct wf_key_sub subs[] = {
     {"place", &place_keys, ROW(place), 0, "Where the real peer runs."},
     {"nic", &nic_keys, ROW(nic), 0,
      "The NIC of a model host; at an attachment one between the real stack and the fabric."},
+    {"listen", &listen_keys, ROW(listen), 0, "Who may connect to the model of a host."},
 };
 
 const struct wf_keyset wf_host_keys = {
@@ -139,6 +163,7 @@ static const char *const op_names[] = {"write", "write_imm", "send",      "send_
 static const char *const service_names[] = {"rc", "uc", "ud", NULL};
 static const char *const retransmit_names[] = {"go_back_n", "go_back_0", "selective", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const family_names[] = {"any", "ip4", "ip6", NULL};
 
 static const struct wf_key flow_rows[] = {
     {"size", WF_KEY_BYTES, FLOW(size_bytes), "1MB", 1, 1ull << 31, .doc = "Bytes of a message."},
@@ -186,6 +211,16 @@ static const struct wf_key flow_rows[] = {
      .doc = "READs and atomics that the flow has outstanding at most."},
     {"max_dest_rd_atomic", WF_KEY_UINT, FLOW(max_dest_rd_atomic), "16", 0, 128,
      .doc = "READs and atomics that the receiver can answer at once; one more is refused."},
+    {"connect", WF_KEY_UINT, FLOW(connect), "0", 0, 65535,
+     .doc = "Ask the destination for a connection by rdma_cm (port space TCP) at this port, write "
+            "real bytes to the memory that its REP offers, and disconnect at the end; the "
+            "destination is a real host or a model that listens (docs/howto-peers.md). 0: both "
+            "ends are models and know each other."},
+    {"connect_wait", WF_KEY_TIME, FLOW(connect_wait_ps), "0", 0, 3600 * WF_PS_PER_S,
+     .doc = "With connect: how long after `start` it asks again, each second, while nobody listens "
+            "or answers."},
+    {"family", WF_KEY_ENUM, FLOW(family), "any", .names = family_names,
+     .doc = "IPv4 or IPv6; any: IPv4 where both hosts have it."},
 };
 
 const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
@@ -200,12 +235,15 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "retransmit: only rc sends anything again";
     if (cfg->retransmit == WF_SELECTIVE && cfg->op >= WF_WORK_READ)
         return "retransmit: selective knows no READs and atomics";
+    if (cfg->connect &&
+        (cfg->service != WF_FLOW_RC || cfg->op != WF_WORK_WRITE || cfg->retransmit == WF_SELECTIVE))
+        return "connect: knows rc, write, and go_back_n or go_back_0";
     return NULL;
 }
 
 const struct wf_keyset wf_flow_keys = {
     .name = "flow",
-    .doc = "Messages over one queue pair between two model hosts.",
+    .doc = "Messages over one queue pair between two model hosts, or a model and a real one.",
     .keys = flow_rows,
     .n_keys = COUNT(flow_rows),
     .size = sizeof(struct wf_flow_cfg),

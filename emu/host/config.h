@@ -65,6 +65,15 @@ struct wf_nic_cfg {
     uint32_t cnp_dscp;
 };
 
+/* A model host that real programs connect to by the RDMA IP CM service. */
+struct wf_listen_cfg {
+    uint32_t port;         /* 0: it does not listen */
+    uint32_t connections;  /* at once */
+    uint64_t memory_bytes; /* of each connection */
+    uint32_t pattern;      /* that the memory begins with, see offer.h */
+    uint32_t refuse;       /* every request, with this reason; 0: none */
+};
+
 struct wf_host_cfg {
     uint32_t mtu;   /* L3 bytes */
     uint8_t mac[6]; /* all zero: given by the fabric */
@@ -74,13 +83,17 @@ struct wf_host_cfg {
     struct wf_attach_cfg attach;
     struct wf_place_cfg place;
     struct wf_nic_cfg nic;
+    struct wf_listen_cfg listen;
 };
 
 extern const struct wf_keyset wf_host_keys;
 /* Table defaults; DSCP d to priority d / 8. */
 void wf_host_cfg_defaults(struct wf_host_cfg *cfg);
 
-/* A flow between two model hosts: messages on one queue pair. */
+enum { WF_DIAL_BYTES_MAX = 64 << 20, WF_DIALS_MAX = 64 }; /* of a flow that connects, of a host */
+enum wf_flow_family { WF_FAMILY_ANY, WF_FAMILY_IP4, WF_FAMILY_IP6 };
+
+/* A flow: messages on one queue pair from a model host to another, or to a real one (connect). */
 struct wf_flow_cfg {
     uint64_t size_bytes;   /* of a message */
     uint32_t count;        /* messages, one after the other is posted at once */
@@ -102,6 +115,9 @@ struct wf_flow_cfg {
     uint64_t recv_time_ps;                      /* until one that was used is posted again */
     int shared_recv;                            /* of all such flows to that host: an SRQ */
     uint32_t max_rd_atomic, max_dest_rd_atomic; /* of the sender, of the receiver */
+    uint32_t connect;         /* port of rdma_cm at the peer, which is asked; 0: both ends know */
+    uint64_t connect_wait_ps; /* how long it asks again while nobody listens */
+    int family;               /* enum wf_flow_family */
 };
 
 enum wf_flow_service { WF_FLOW_RC, WF_FLOW_UC, WF_FLOW_UD };

@@ -4,14 +4,19 @@
  * queue is free. All messages of a flow are written to the same place of a region that has no
  * memory behind it.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/digest.h"
+#include "host/endpoint.h"
 #include "host/nic.h"
 #include "switch/switch.h"
 #include "wire/edit.h"
 
 enum { QPN_FIRST = 0x11, ENTROPY_PORT = 0xc000 };
+
+static void dress(struct wf_nic_qp *nq, const struct wf_node *to, const struct wf_host_cfg *to_cfg,
+                  const struct wf_flow_cfg *cfg);
 
 static void post(struct wf_flow *f)
 {
@@ -20,19 +25,45 @@ static void post(struct wf_flow *f)
     wf_flow_work(f, &w);
     for (; f->posted < f->cfg.count; f->posted++) {
         w.id = f->posted;
+        if (f->cfg.connect)
+            wf_endpoint_work(f, f->posted, &w);
         if (wf_qp_post(&f->tx->qp, &w))
             return;
     }
+}
+
+void wf_flow_begin(struct wf_flow *f)
+{
+    if (f->tx->cc)
+        wf_nic_cc_start(f->tx, f->base_rtt_ps);
+    post(f);
+    wf_nic_qp_wake(f->tx);
+}
+
+static void start_event(struct wf_lcore *lc, struct wf_event *ev);
+
+int wf_flow_again(struct wf_flow *f, uint64_t in_ps)
+{
+    struct wf_node *node = &f->tx->host->node;
+    uint64_t t = node->net->lc->now_ps + in_ps;
+
+    if (t > f->cfg.start_ps + f->cfg.connect_wait_ps)
+        return -ETIMEDOUT;
+    wf_lcore_schedule(node->net->lc, &f->start, t,
+                      wf_event_key(node->entity, WF_EV_TIMER, node->seq++), start_event);
+    return 0;
 }
 
 static void start_event(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_flow *f = WF_CONTAINER_OF(ev, struct wf_flow, start);
 
-    if (f->tx->cc)
-        wf_nic_cc_start(f->tx, f->base_rtt_ps);
-    post(f);
-    wf_nic_qp_wake(f->tx);
+    if (!f->cfg.connect) {
+        wf_flow_begin(f);
+        return;
+    }
+    dress(f->tx, f->to, f->to_cfg, &f->cfg); /* it has its MAC address by now */
+    wf_endpoint_connect(f);
 }
 
 void wf_flow_completed(void *arg, const struct wf_wc *wc)
@@ -47,6 +78,8 @@ void wf_flow_completed(void *arg, const struct wf_wc *wc)
     post(f);
     if (f->completed == f->cfg.count)
         f->completion_ps = nq->host->node.net->lc->now_ps - f->cfg.start_ps;
+    if (f->cfg.connect)
+        wf_endpoint_done(f);
 }
 
 bool wf_flow_over(const struct wf_flow *f)
@@ -57,7 +90,7 @@ bool wf_flow_over(const struct wf_flow *f)
 void wf_flow_settle(struct wf_flow *f)
 {
     const struct wf_requester *r = &f->tx->qp.req;
-    const struct wf_responder *s = &f->rx->qp.resp;
+    const struct wf_responder *s = f->rx ? &f->rx->qp.resp : &f->tx->qp.resp;
     uint64_t *c = f->ctr;
 
     c[WF_FLOW_MSGS_POSTED] = f->posted;
@@ -73,13 +106,14 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_NAK_RX] = r->naks;
     c[WF_FLOW_TIMEOUTS] = r->timeouts;
     c[WF_FLOW_CNP_RX] = f->tx->cnps;
-    c[WF_FLOW_CNP_TX] = f->rx->np ? f->rx->np->sent : 0;
-    c[WF_FLOW_BYTES] = s->bytes;
+    c[WF_FLOW_CNP_TX] = f->rx && f->rx->np ? f->rx->np->sent : 0;
+    c[WF_FLOW_BYTES] = f->rx ? s->bytes : r->una_byte;
     c[WF_FLOW_NAK_TX] = s->naks;
     c[WF_FLOW_DUP_RX] = s->duplicates;
     c[WF_FLOW_CE_RX] = s->ce_packets;
-    c[WF_FLOW_DELAY_MAX_PS] = f->rx->delay_max_ps;
-    wf_flow_settle_more(f);
+    c[WF_FLOW_DELAY_MAX_PS] = f->rx ? f->rx->delay_max_ps : 0;
+    if (f->rx)
+        wf_flow_settle_more(f);
 }
 
 static bool same_subnet(const struct wf_ip_prefix *a, const struct wf_ip_prefix *b)
@@ -103,17 +137,17 @@ static bool one_network(const struct wf_node *a, const struct wf_node *b)
 /* Whom a frame to that host is addressed to: the host itself within a bridged network, else the
  * router. Two hosts of one prefix on different leaves meet through the router too: it is a proxy
  * for either. */
-static const uint8_t *next_hop_mac(const struct wf_host *from, const struct wf_host *to,
+static const uint8_t *next_hop_mac(const struct wf_host *from, const struct wf_node *to,
                                    const struct wf_ip_prefix *src, const struct wf_ip_prefix *dst)
 {
     const struct wf_node *sw = from->node.ports[0].peer->node;
 
     if (sw->ops != &wf_switch_ops ||
         ((const struct wf_switch *)sw)->cfg.forwarding == WF_FORWARD_L2)
-        return to->node.mac;
-    return (sw == to->node.ports[0].peer->node || one_network(sw, to->node.ports[0].peer->node)) &&
+        return to->mac;
+    return (sw == to->ports[0].peer->node || one_network(sw, to->ports[0].peer->node)) &&
                    same_subnet(src, dst)
-               ? to->node.mac
+               ? to->mac
                : sw->mac;
 }
 
@@ -138,12 +172,13 @@ static void know_dst(struct wf_form *f, const struct wf_node *sw, const struct w
     f->dst_sw = h->sw;
 }
 
-static void dress(struct wf_nic_qp *nq, const struct wf_host *to, const struct wf_flow_cfg *cfg)
+static void dress(struct wf_nic_qp *nq, const struct wf_node *to, const struct wf_host_cfg *to_cfg,
+                  const struct wf_flow_cfg *cfg)
 {
     const struct wf_host *h = nq->host;
-    bool v4 = h->cfg.ip.family == 4 && to->cfg.ip.family == 4;
+    bool v4 = cfg->family != WF_FAMILY_IP6 && h->cfg.ip.family == 4 && to_cfg->ip.family == 4;
     const struct wf_ip_prefix *src = v4 ? &h->cfg.ip : &h->cfg.ip6;
-    const struct wf_ip_prefix *dst = v4 ? &to->cfg.ip : &to->cfg.ip6;
+    const struct wf_ip_prefix *dst = v4 ? &to_cfg->ip : &to_cfg->ip6;
     uint16_t entropy = (uint16_t)(wf_mix(nq->qp.cfg.qpn, nq->qp.cfg.dqpn) & 0x3fff);
     struct wf_roce *f = &nq->frame;
 
@@ -200,8 +235,8 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
                           f->cfg.count < WF_HOST_SQ_LEN ? f->cfg.count : WF_HOST_SQ_LEN);
     f->rx = wf_nic_qp_add(to, arena, &rx, 1);
     f->tx->flow = f;
-    dress(f->tx, to, &f->cfg);
-    dress(f->rx, from, &f->cfg);
+    dress(f->tx, &to->node, &to->cfg, &f->cfg);
+    dress(f->rx, &from->node, &from->cfg, &f->cfg);
     if (f->cfg.rate_bps)
         wf_txclock_init(f->cfg.op < WF_WORK_READ ? &f->tx->pace : &f->rx->pace, f->cfg.rate_bps);
     if (f->cfg.control)
@@ -213,7 +248,19 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     wf_flow_equip(f, arena);
 }
 
-struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
+/* The queue pair of a flow that connects. */
+static void make_dial(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena)
+{
+    wf_endpoint_add_flow(f, from, arena);
+    dress(f->tx, f->to, f->to_cfg, &f->cfg);
+    if (f->cfg.rate_bps)
+        wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
+    if (f->cfg.control)
+        wf_nic_cc_add(f->tx, f->cfg.control, arena);
+}
+
+struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_node *to,
+                                 const struct wf_host_cfg *to_cfg, const char *name,
                                  const struct wf_flow_cfg *cfg, uint32_t number,
                                  struct wf_arena *arena)
 {
@@ -222,9 +269,14 @@ struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const
 
     f->name = wf_arena_printf(arena, "flow.%s", name);
     f->cfg = *cfg;
+    f->to = to;
+    f->to_cfg = to_cfg;
     if (cfg->op >= WF_WORK_CMP_SWAP)
         f->cfg.size_bytes = 8;
-    make_qps(f, from, to, number, arena);
+    if (cfg->connect)
+        make_dial(f, from, arena);
+    else
+        make_qps(f, from, (struct wf_host *)to, number, arena);
     if (from->last_flow)
         from->last_flow->next = f;
     else

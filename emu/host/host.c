@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "eth/ets.h"
+#include "host/endpoint.h"
 #include "host/nic.h"
 #include "wire/edit.h"
 #include "wire/icrc.h"
@@ -119,6 +120,8 @@ static enum wf_reason rx_roce(struct wf_host *h, const struct wf_pkt *pkt)
     if (why)
         return why;
     nq = wf_nic_qp_find(h, pkt->p.dqpn);
+    if (!nq && pkt->p.dqpn == WF_GSI_QPN && h->endpoint)
+        return wf_endpoint_rx(h, pkt);
     if (!nq || (!from_peer(nq, pkt) && nq->qp.cfg.service != WF_SERVICE_UD))
         return WF_DROP_NO_QP;
     h->node.ports[0].rx_ahead = nq; /* the next packet is likely to be for the same */
@@ -193,20 +196,29 @@ static void host_ready(struct wf_node *node, struct wf_arena *arena)
         for (unsigned q = 0; q < WF_QUEUES; q++)
             node->ports[i].q[q].quantum = 9600;
     }
+    wf_endpoint_ready(h, arena);
 }
 
-/* A flow, then its control, whose place is the flow's with the lowest bit set. */
+/* Its endpoint; each flow, then its control, whose place is the flow's with the lowest bit set. */
 static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_obj *out)
 {
+    struct wf_host *h = (struct wf_host *)node;
     uintptr_t last = (uintptr_t)*at;
     struct wf_flow *f = (struct wf_flow *)(last & ~(uintptr_t)1);
 
+    if (!last && h->cfg.listen.port) {
+        *at = h->endpoint;
+        *out = (struct wf_ctr_obj){node->name, &wf_ctrs_endpoint, h->endpoint->ctr};
+        return true;
+    }
+    if (*at == (const void *)h->endpoint)
+        f = NULL;
     if (f && !(last & 1) && f->tx->cc && f->tx->cc->use->table) {
         *at = (const void *)(last | 1);
         *out = (struct wf_ctr_obj){f->name, f->tx->cc->use->table, f->tx->cc->values};
         return true;
     }
-    *at = f = f ? f->next : ((struct wf_host *)node)->flows;
+    *at = f = f ? f->next : h->flows;
     if (f)
         *out = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr};
     return f != NULL;
@@ -214,8 +226,12 @@ static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_o
 
 static void host_settle(struct wf_node *node)
 {
-    for (struct wf_flow *f = ((struct wf_host *)node)->flows; f; f = f->next)
+    struct wf_host *h = (struct wf_host *)node;
+
+    for (struct wf_flow *f = h->flows; f; f = f->next)
         wf_flow_settle(f);
+    if (h->endpoint)
+        wf_endpoint_settle(h->endpoint);
 }
 
 const struct wf_node_ops wf_host_ops = {

@@ -17,9 +17,11 @@ extern const struct wf_node_ops wf_host_ops;
 
 /* A model host's node, from the arena; name, ports, net and mac are set by the fabric. */
 struct wf_node *wf_host_new(struct wf_arena *arena, const struct wf_host_cfg *cfg);
-/* A flow: a queue pair at both ends, and its messages. After both hosts are ready. `number` counts
- * the fabric's flows: QP numbers and UDP source ports follow from it. */
-struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_host *to, const char *name,
+/* A flow: a queue pair at both ends, and its messages; or with `connect` one at `from`, and `to`
+ * may be any node. After both hosts are ready. `number` counts the fabric's flows: QP numbers and
+ * UDP source ports follow from it. */
+struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_node *to,
+                                 const struct wf_host_cfg *to_cfg, const char *name,
                                  const struct wf_flow_cfg *cfg, uint32_t number,
                                  struct wf_arena *arena);
 

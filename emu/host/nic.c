@@ -161,17 +161,28 @@ void wf_nic_qp_wake(struct wf_nic_qp *nq)
     set_timer(nq, now);
 }
 
-/* The frame of what the engine wants to send; its payload is virtual. `more` bytes follow its
- * headers. */
+/* The frame as it is dressed, with a virtual payload. */
+static struct wf_pkt *virtual(struct wf_nic_qp *nq, struct wf_net *net)
+{
+    struct wf_pkt *pkt = wf_pkt_new(net, WF_HDR_ROOM);
+
+    if (!pkt)
+        return NULL;
+    if (!wf_form_fits(&nq->form, &nq->frame))
+        wf_form_make(&nq->form, &nq->frame);
+    wf_form_fill(&nq->form, &nq->frame, pkt);
+    return pkt;
+}
+
+/* The frame of what the engine wants to send. `more` bytes follow its headers; only where the
+ * payload is virtual. */
 static struct wf_pkt *dress(struct wf_nic_qp *nq, const struct wf_qp_out *out, uint8_t ecn,
                             uint32_t more)
 {
     struct wf_net *net = nq->host->node.net;
-    struct wf_pkt *pkt = wf_pkt_new(net, WF_HDR_ROOM);
     struct wf_roce *f = &nq->frame;
+    struct wf_pkt *pkt;
 
-    if (!pkt)
-        return NULL; /* the run has failed already: emulator_out_of_buffers */
     f->bth = out->bth;
     if (more)
         f->bth.resv7 = WF_INT_RESV7;
@@ -180,9 +191,9 @@ static struct wf_pkt *dress(struct wf_nic_qp *nq, const struct wf_qp_out *out, u
     f->payload_len = out->payload_len + more;
     f->ecn = ecn;
     f->ip_id++;
-    if (!wf_form_fits(&nq->form, f))
-        wf_form_make(&nq->form, f);
-    wf_form_fill(&nq->form, f, pkt);
+    pkt = out->n_iov ? wf_nic_real(net, f, out->iov, out->n_iov) : virtual(nq, net);
+    if (!pkt)
+        return NULL; /* the run has failed already: emulator_out_of_buffers */
     pkt->prio = pkt->queue = nq->prio;
     pkt->ready_ps = net->lc->now_ps;
     pkt->at = nq;

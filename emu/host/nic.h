@@ -25,11 +25,14 @@ struct wf_flow {
     struct wf_flow *next;
     const char *name; /* "flow.f0" */
     struct wf_flow_cfg cfg;
-    struct wf_nic_qp *tx, *rx;
+    struct wf_nic_qp *tx, *rx; /* rx: NULL with `connect` */
+    const struct wf_node *to;
+    const struct wf_host_cfg *to_cfg;
     struct wf_event start;
     uint64_t raddr;
     uint32_t rkey;
-    uint64_t base_rtt_ps; /* of a full packet and its ACK on the empty path; 0: not known */
+    uint64_t base_rtt_ps;    /* of a full packet and its ACK on the empty path; 0: not known */
+    uint32_t slots, pattern; /* connect: messages in its memory, and what that holds */
     uint64_t posted, completed, failed; /* messages */
     uint64_t completion_ps;
     uint64_t ctr[WF_FLOW_CTRS];
@@ -60,7 +63,8 @@ struct wf_nic_qp {
     struct wf_roce frame;   /* addresses and what else stays the same */
     struct wf_form form;    /* of the last frame */
     struct wf_mr mr;
-    struct wf_nic_rq *rq; /* NULL: it takes no messages */
+    struct wf_nic_rq *rq;    /* NULL: it takes no messages */
+    struct wf_peer_qp *peer; /* of an endpoint, else NULL */
     uint64_t delay_max_ps, cnps;
 };
 
@@ -73,6 +77,7 @@ struct wf_host {
     struct wf_np_domain *np_domains;
     struct wf_flow *flows, *last_flow; /* those that it sends */
     struct wf_nic_rq *srq;             /* of flows with shared_recv; NULL: there are none */
+    struct wf_endpoint *endpoint;      /* NULL: it knows no connection manager */
 };
 
 /* nic.c */
@@ -85,10 +90,18 @@ void wf_nic_qp_wake(struct wf_nic_qp *nq);
 /* Fill the port's queue of this priority from the queue pairs that are ready. */
 void wf_nic_pump(struct wf_host *h, unsigned prio);
 
+/* payload.c: a new packet with all of its bytes, which are those of iov; NULL as wf_pkt_new(). */
+struct wf_pkt *wf_nic_real(struct wf_net *net, const struct wf_roce *frame, const struct iovec *iov,
+                           uint32_t n_iov);
+
 /* flow.c */
 /* All its messages have an end, so that nobody needs its timers. */
 bool wf_flow_over(const struct wf_flow *flow);
 void wf_flow_settle(struct wf_flow *flow);
+/* Its queue pair is there: messages may be posted. */
+void wf_flow_begin(struct wf_flow *flow);
+/* Ask for its connection anew, so much later; -ETIMEDOUT: that is too late. */
+int wf_flow_again(struct wf_flow *flow, uint64_t in_ps);
 void wf_flow_completed(void *arg, const struct wf_wc *wc);
 
 /* work.c: what a flow posts, and what its receiver does */

@@ -107,6 +107,21 @@ static const struct wf_switch_port_cfg *leaf_port(const struct wf_scenario *s, u
     return wf_desc_port_cfg(&s->desc, end / 2, (int)(end % 2));
 }
 
+/* Who connects needs somebody that listens, and real memory for its messages. */
+static void check_connect(struct wf_scenario *s, const struct wf_scen_work *w,
+                          const struct wf_desc_host *to)
+{
+    if (!w->cfg.connect)
+        return;
+    if (to->cfg.attach.type == WF_ATTACH_NONE && !to->cfg.listen.port)
+        wf_scen_complain(s, false, &w->cfg.connect, w->at,
+                         "%s is a model that does not listen: nobody to connect to", to->name);
+    if (w->cfg.size_bytes > WF_DIAL_BYTES_MAX)
+        wf_scen_complain(s, false, &w->cfg.size_bytes, w->at,
+                         "size: a flow that connects has real memory, messages of at most %u MiB",
+                         WF_DIAL_BYTES_MAX >> 20);
+}
+
 static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
                        const struct wf_desc_flow *f, const uint32_t *component,
                        const uint32_t *leaf)
@@ -123,14 +138,18 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
             break;
         }
     for (int i = 0; i < 2; i++) {
-        if (model[i]->cfg.attach.type != WF_ATTACH_NONE)
-            wf_diag_error(&s->diags, w->at, "%s is attached: weft has no flows of its own there",
-                          model[i]->name);
+        if (model[i]->cfg.attach.type != WF_ATTACH_NONE && (!i || !w->cfg.connect))
+            wf_diag_error(&s->diags, w->at, "%s is attached: weft has no flows of its own there%s",
+                          model[i]->name, i ? "; with 'connect' a flow may go there" : "");
         if (model[i]->cfg.mtu < most)
             wf_diag_error(&s->diags, w->at,
                           "path_mtu %u makes packets of up to %u bytes, %s takes %u (mtu)",
                           w->cfg.path_mtu, most, model[i]->name, model[i]->cfg.mtu);
     }
+    if (more && w->cfg.connect)
+        wf_diag_error(&s->diags, w->at, "'%s' reads telemetry, which a flow that connects has not",
+                      f->cfg.control->name);
+    check_connect(s, w, to);
     if (component[n + f->from] != component[n + f->to])
         wf_diag_error(&s->diags, w->at, "there is no way from %s to %s", from->name, to->name);
     if (wf_scen_check_priority(s, w, f->from, leaf_port(s, leaf[f->from])))
@@ -241,6 +260,9 @@ static void check_attach(struct wf_scenario *s, const struct wf_desc_host *h)
         wf_scen_complain(s, false, &a->type, NULL, "%s: af_packet needs 'iface'", h->name);
     if (a->type == WF_ATTACH_ETHDEV && !devargs)
         wf_scen_complain(s, false, &a->type, NULL, "%s: ethdev needs 'devargs'", h->name);
+    if (a->type != WF_ATTACH_NONE && h->cfg.listen.port)
+        wf_scen_complain(s, false, &h->cfg.listen.port, NULL,
+                         "%s is attached: its own programs listen there, not weft", h->name);
     if (p->guest && p->guest[0] && p->netns && p->netns[0])
         wf_scen_complain(s, false, &p->netns, NULL, "%s: both guest and netns, expected one",
                          h->name);

@@ -23,6 +23,21 @@ static unsigned kind_of(const struct wf_scenario *s, uint32_t end_at, struct wf_
     return what | (s->counts_egress[end.index] ? WF_CTR_PORT_COUNTING : 0);
 }
 
+/* What a host has beside its port. */
+static bool host_next(struct wf_ctr_walk *w, const struct wf_desc_host *h)
+{
+    const struct wf_ctr_table *t = h->cfg.attach.type != WF_ATTACH_NONE ? &wf_ctrs_edge
+                                   : h->cfg.listen.port                 ? &wf_ctrs_endpoint
+                                                                        : NULL;
+
+    if (!t || !(w->tables & wf_ctr_table_bit(t)))
+        return false;
+    w->table = t;
+    w->holder = h->name;
+    w->part = NULL;
+    return true;
+}
+
 static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
 {
     const struct wf_desc *d = &s->desc;
@@ -35,11 +50,7 @@ static bool link_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
             wf_ctr_port_next(w, s->ports[w->at], kind_of(s, w->at, end)))
             return true;
         w->sub = 0;
-        if (!w->cursor && end.is_host && w->tables & wf_ctr_table_bit(&wf_ctrs_edge) &&
-            d->hosts[end.index].cfg.attach.type != WF_ATTACH_NONE) {
-            w->table = &wf_ctrs_edge;
-            w->holder = d->hosts[end.index].name;
-            w->part = NULL;
+        if (!w->cursor && end.is_host && host_next(w, &d->hosts[end.index])) {
             w->cursor = s; /* this end is told of */
             return true;
         }

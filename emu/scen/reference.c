@@ -334,6 +334,8 @@ static const char *object_of(const char *scope)
         {"pfcwd", "each priority of a switch's port that has a watchdog, `leaf0:p3.pfcwd3`"},
         {"flow", "each flow of the workload, `flow.NAME` or `flow.NAME:h1-h0`"},
         {"edge", "each host that is attached to the outside, `h0`"},
+        {"endpoint",
+         "each model host that listens, `h0`: connections that real programs make to it"},
         {"fabric", "the whole, `fabric`"},
     };
 

@@ -171,6 +171,7 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "egress_queues", holders(r, &wf_ctrs_egress, false));
     json_object_set_new(j, "pools", holders(r, &wf_ctrs_pool, false));
     json_object_set_new(j, "pfc_watchdogs", holders(r, &wf_ctrs_pfcwd, false));
+    json_object_set_new(j, "endpoints", holders(r, &wf_ctrs_endpoint, true));
     json_object_set_new(j, "drops", drops(r));
     json_object_set_new(j, "faults", wf_report_faults_json(r));
     json_object_set_new(j, "pauses", wf_report_pauses_json(r));

@@ -52,7 +52,7 @@ struct wf_cm_req {
     uint32_t remote_eecn;
     uint8_t remote_timeout, service_type;
     bool e2e_credits;
-    uint32_t starting_psn;
+    uint32_t starting_psn; /* that the receiver of this message begins to send with: 12.7.31 */
     uint8_t local_timeout, retry_count;
     uint16_t pkey;
     uint8_t path_mtu;

@@ -55,7 +55,8 @@ struct wf_cm_peer {
 
 /* What an end says of its queue pair. */
 struct wf_cm_qp {
-    uint32_t qpn, psn, qkey;
+    uint32_t qpn, qkey;
+    uint32_t psn; /* what the other end is to begin sending with (12.7.31) */
     uint8_t responder_resources, initiator_depth;
     uint8_t retries, rnr_retries; /* 0 ... 7 */
     uint8_t ack_timeout;          /* 4.096 us x 2^n */

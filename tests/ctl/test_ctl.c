@@ -196,7 +196,7 @@ static void every_view_answers(void **state)
     refused("show", "{\"what\": \"prots\"}", "did you mean 'ports'");
     refused("show", "{}",
             "expected one of ports, flows, drops, edges, queues, groups, "
-            "priorities, watermarks, watchdogs, lldp, dcbx, faults, links");
+            "priorities, watermarks, watchdogs, lldp, dcbx, endpoints, faults, links");
     refused("show", "{\"what\": \"queues\", \"at\": \"zz\"}",
             "none of the queues fits 'zz'; there are leaf0:p0.q0, leaf0:p0.q1, ");
     refused("show", "{\"what\": \"links\", \"at\": \"leaf0:p1-spine0:p9\"}",

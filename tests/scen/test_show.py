@@ -31,7 +31,7 @@ SONIC = ["interfaces counters", "interfaces counters trim", "pfc counters", "pfc
          "buffer_pool persistent-watermark", "headroom-pool watermark",
          "headroom-pool persistent-watermark"]
 OWN = ["ports", "flows", "drops", "edges", "queues", "groups", "priorities", "watermarks",
-       "watchdogs", "lldp", "dcbx"]
+       "watchdogs", "lldp", "dcbx", "endpoints"]
 
 
 def weft(*args, text=None):

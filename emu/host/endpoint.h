@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A model host as a peer of real programs: its general services' queue pair (QP1), over which the
+ * connection manager's MADs come and go, the port that it listens on, and the queue pairs of its
+ * connections, whose memory is real. A host without `listen` and without a flow that connects has
+ * none of this. Queue pairs, memory and places for connections are made when the fabric is built.
+ * Left out: other classes of management at QP1, several ports to listen on, path records.
+ */
+#ifndef WEFT_HOST_ENDPOINT_H
+#define WEFT_HOST_ENDPOINT_H
+
+#include "base/counter.h"
+#include "host/nic.h"
+#include "host/offer.h"
+#include "xport/cm.h"
+
+enum {
+    WF_ENDPOINT_QPN_FIRST = 0x800000,
+    WF_ENDPOINT_RD_ATOMIC = 16, /* READs and atomics of a connection that may be outstanding */
+};
+
+/* A queue pair of the endpoint and the memory that it opens to its peer. */
+struct wf_peer_qp {
+    struct wf_endpoint *ep;
+    struct wf_nic_qp *nq;
+    struct wf_conn *conn; /* NULL: free */
+    struct wf_flow *flow; /* active: whose messages it carries */
+    bool open;            /* the queue pair hears and answers */
+    uint8_t *mem;
+    uint64_t mem_len, va;
+    struct wf_rd_res res[WF_ENDPOINT_RD_ATOMIC];
+    uint32_t rkey;
+    struct wf_offer announced; /* passive: by the REQ; pattern 0: nothing */
+    uint32_t psn;              /* active: that the peer begins to send with */
+};
+
+struct wf_endpoint {
+    struct wf_host *host;
+    struct wf_cm_agent agent;
+    struct wf_event timer;
+    struct wf_prng prng;
+    struct wf_roce frame; /* of MADs */
+    uint32_t psn;
+    struct wf_peer_qp *listeners; /* none when it does not listen */
+    uint32_t n_listeners;
+    uint32_t n_active;
+    uint64_t past[WF_ENDPOINT_CTRS]; /* events, and what connections of the past counted */
+    uint64_t ctr[WF_ENDPOINT_CTRS];  /* all of it, when somebody settles the fabric */
+};
+
+/* When the host has a `listen`; else nothing. */
+void wf_endpoint_ready(struct wf_host *h, struct wf_arena *arena);
+/* A packet for QP1. */
+enum wf_reason wf_endpoint_rx(struct wf_host *h, const struct wf_pkt *pkt);
+void wf_endpoint_settle(struct wf_endpoint *ep);
+
+/* A flow that connects: its queue pair at `from`, before anybody is asked. */
+void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena);
+/* Ask the peer that the flow's queue pair is dressed for. */
+void wf_endpoint_connect(struct wf_flow *f);
+/* All of the flow's messages are done. */
+void wf_endpoint_done(struct wf_flow *f);
+/* Message number i of a flow that is connected. */
+void wf_endpoint_work(const struct wf_flow *f, uint64_t i, struct wf_work *w);
+
+/* Between the files of an endpoint */
+/* The host's, made when it has none. */
+struct wf_endpoint *wf_endpoint_of(struct wf_host *h, struct wf_arena *arena);
+/* An active one's REP is there; its connection is over. */
+void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64_t now_ps);
+/* again: nobody was there yet. */
+void wf_endpoint_over(struct wf_peer_qp *p, bool again);
+void wf_endpoint_flush(struct wf_endpoint *ep, uint64_t now_ps);
+struct wf_peer_qp *wf_peer_new(struct wf_endpoint *ep, struct wf_peer_qp *p, uint32_t number,
+                               uint64_t mem_len, uint32_t sq_len, struct wf_arena *arena);
+/* The queue pair becomes what the two ends have agreed upon. */
+void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg);
+/* It is deaf from now on; what it has counted stays in the endpoint's counters. */
+void wf_peer_close(struct wf_peer_qp *p);
+/* What its responder has counted, added to the endpoint's counters. */
+void wf_peer_count(const struct wf_peer_qp *p, uint64_t *ctr);
+
+#endif
