@@ -292,7 +292,7 @@ static int listen_for(char **arg, int n)
     struct ibv_qp_init_attr attr = qp_attr();
     struct rdma_cm_id *listener, *id;
 
-    must(rdma_getaddrinfo(NULL, arg[0], &hints, &res), "rdma_getaddrinfo");
+    must(rdma_getaddrinfo("::", arg[0], &hints, &res), "rdma_getaddrinfo"); /* IPv4 too */
     must(rdma_create_ep(&listener, res, NULL, &attr), "rdma_create_ep");
     must(rdma_listen(listener, 4), "rdma_listen");
     printf("listening\n");
