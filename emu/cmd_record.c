@@ -71,13 +71,17 @@ static int copy_file(const char *from, const char *to, struct wf_err *err)
                 : 0;
 }
 
-/* "profiles/0-rxe.yaml": by its place in the order, and a name for people. */
+/* "profiles/0-rxe.yaml": by its place in the order, and a name for people. Behind the profiles are
+ * other files that the scenario names. */
 static const char *profile_name(const struct wf_scenario *scen, uint32_t i, char *buf, size_t len)
 {
-    const char *name = scen->profiles[i], *slash = strrchr(name, '/');
+    bool profile = i < scen->n_profiles;
+    const char *name = profile ? scen->profiles[i] : scen->file_names[i - scen->n_profiles];
+    const char *slash = strrchr(name, '/');
 
     name = slash ? slash + 1 : name;
-    snprintf(buf, len, "profiles/%02u-%.*s.yaml", i, (int)strcspn(name, "."), name);
+    snprintf(buf, len, "profiles/%02u-%.*s%s", i, (int)strcspn(name, "."), name,
+             profile ? ".yaml" : ".txt");
     return buf;
 }
 
@@ -86,11 +90,13 @@ static int copy_scenario(const struct wf_record *r, const struct wf_scenario *sc
 {
     char path[PATH_MAX + NAME_LEN], name[NAME_LEN];
     int rc = copy_file(scen->path, in_part(r, WF_BUNDLE_SCEN, path, sizeof(path)), err);
+    uint32_t n = scen->n_profiles + scen->n_files;
 
-    if (!rc && scen->n_profiles && mkdir(in_part(r, "profiles", path, sizeof(path)), 0755))
+    if (!rc && n && mkdir(in_part(r, "profiles", path, sizeof(path)), 0755))
         rc = wf_err_at(err, errno, path, 0, 0, "cannot be made: %s", strerror(errno));
-    for (uint32_t i = 0; i < scen->n_profiles && !rc; i++)
-        rc = copy_file(scen->profile_roots[i]->file,
+    for (uint32_t i = 0; i < n && !rc; i++)
+        rc = copy_file(i < scen->n_profiles ? scen->profile_roots[i]->file
+                                            : scen->files[i - scen->n_profiles].name,
                        in_part(r, profile_name(scen, i, name, sizeof(name)), path, sizeof(path)),
                        err);
     return rc;
@@ -135,7 +141,7 @@ static json_t *make_head(const struct wf_record_conf *conf, const struct wf_scen
 
     for (size_t i = 0; conf->sets && i < conf->sets->n; i++)
         json_array_append_new(sets, json_string(conf->sets->items[i]));
-    for (uint32_t i = 0; i < scen->n_profiles; i++)
+    for (uint32_t i = 0; i < scen->n_profiles + scen->n_files; i++)
         json_array_append_new(profiles, json_string(profile_name(scen, i, name, sizeof(name))));
     m = wf_manifest_json(&(struct wf_manifest){scen, conf->command, NULL, scen->desc.seed});
     json_object_set_new(m, "dpdk", json_string(rte_version()));

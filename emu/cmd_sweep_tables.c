@@ -121,6 +121,8 @@ static void one_run(struct tables *t, const struct wf_sweep_run *r)
         t->obs[t->n_obs++] = (struct obs){m[i].name, r->setting, m[i].value};
     }
     json_array_foreach (json_object_get(j, "flows"), i, f) {
+        if (!wf_tidy_judged(f))
+            continue;
         key_cells(t->s, r, status, t->flows);
         wf_tidy_flow(f, t->flows);
         fputc('\n', t->flows);

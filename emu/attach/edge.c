@@ -314,7 +314,7 @@ static void edge_ready(struct wf_node *node, struct wf_arena *arena)
 
 static bool edge_counters(struct wf_node *node, const void **at, struct wf_ctr_obj *out)
 {
-    *out = (struct wf_ctr_obj){node->name, &wf_ctrs_edge, ((struct wf_edge *)node)->ctr};
+    *out = (struct wf_ctr_obj){node->name, &wf_ctrs_edge, ((struct wf_edge *)node)->ctr, false};
     if (*at)
         return false;
     *at = node;

@@ -105,7 +105,7 @@ const char *wf_ctr_unit(const char *name)
                  {"messages", "messages"},  {"events", "events"}, {"ps", "ps"},
                  {"timeouts", "events"},    {"acks", "packets"},  {"naks", "packets"},
                  {"duplicates", "packets"}, {"cnps", "packets"},  {"cells", "cells"},
-                 {"bps", "bit/s"},          {"ppm", "ppm"}};
+                 {"bps", "bit/s"},          {"ppm", "ppm"},       {"permille", "permille"}};
     const char *last = strrchr(name, '_');
 
     for (size_t i = 0; last && i < sizeof(words) / sizeof(words[0]); i++)
@@ -146,6 +146,7 @@ static bool array_next(struct wf_ctr_walk *w)
         w->holder = o->name;
         w->table = o->table;
         w->values = o->values;
+        w->unjudged = o->unjudged;
         w->at++;
         return true;
     }

@@ -123,7 +123,8 @@
     X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled, cc_rx_cnp_pkts") \
     X(START_PS, G, "start_ps", "time of the first posting", "", "", "") \
     X(COMPLETION_PS, G, "completion_ps", "from first posting to last completion; 0 until then", "", "", "") \
-    X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; completion_ps over it is the slowdown", "", "", "") \
+    X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; what slowdown_permille compares with", "", "", "") \
+    X(SLOWDOWN, G, "slowdown_permille", "completion_ps over ideal_ps, in thousandths; 0 until then", "", "", "") \
     X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "") \
     X(RECEIVED, C, "received_messages", "messages that the receiver has taken to their end, READs and atomics apart", "", "", "rdma_recvs, rx_write_requests") \
     X(PLACED_EARLY, C, "placed_early_packets", "packets placed out of order (retransmit: selective)", "", "", "") \
@@ -269,6 +270,7 @@ struct wf_ctr_obj {
     const char *name;
     const struct wf_ctr_table *table;
     uint64_t *values;
+    bool unjudged; /* a flow outside of its workload's warm-up and cut-off */
 };
 
 /*
@@ -288,6 +290,7 @@ struct wf_ctr_walk {
         *holder;      /* "leaf0:p3", "flow.f0": its name, or when `part` is set that of the port */
     const char *part; /* "q", "prio", "pg" and `index`, or NULL */
     unsigned index;
+    bool unjudged;   /* as of wf_ctr_obj; only of flows */
     unsigned tables; /* the set of tables that are wanted; others are passed over */
     /* whoever walks */
     bool (*next)(struct wf_ctr_walk *w);

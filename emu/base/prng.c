@@ -52,3 +52,28 @@ uint64_t wf_prng_below(struct wf_prng *p, uint64_t n)
     while (x < floor);
     return x % n;
 }
+
+/* The binary digits of log2(m) for m in [1, 2), given in 2^-63: each squaring yields one. */
+static uint64_t log2_digits(uint64_t m, int digits)
+{
+    uint64_t out = 0;
+
+    for (int i = 0; i < digits; i++) {
+        unsigned __int128 square = (unsigned __int128)m * m >> 63;
+        unsigned carry = (unsigned)(square >> 64);
+
+        out = out << 1 | carry;
+        m = (uint64_t)(square >> carry);
+    }
+    return out;
+}
+
+uint64_t wf_prng_exp(struct wf_prng *p)
+{
+    const uint64_t ln2 = 0xb17217f7d1cf79abull; /* in 2^-64 */
+    uint64_t x = wf_prng_u64(p) | 1, bits;
+    int zeros = __builtin_clzll(x);
+
+    bits = ((uint64_t)(zeros + 1) << 40) - log2_digits(x << zeros, 40);
+    return (uint64_t)((unsigned __int128)bits * ln2 >> 72);
+}

@@ -155,6 +155,7 @@ static bool node_next(struct wf_ctr_walk *w, struct wf_node *node)
         w->table = o.table;
         w->values = o.values;
         w->holder = o.name;
+        w->unjudged = o.unjudged;
         w->part = NULL;
         return true;
     }

@@ -95,6 +95,7 @@ enum wf_flow_family { WF_FAMILY_ANY, WF_FAMILY_IP4, WF_FAMILY_IP6 };
 
 /* A flow: messages on one queue pair from a model host to another, or to a real one (connect). */
 struct wf_flow_cfg {
+    bool unjudged;         /* no key: outside of its workload's warm-up and cut-off */
     uint64_t size_bytes;   /* of a message */
     uint32_t count;        /* messages, one after the other is posted at once */
     uint32_t path_mtu;     /* 256 ... 4096 */

@@ -99,6 +99,9 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_MSGS_FAILED] = f->failed;
     c[WF_FLOW_START_PS] = f->cfg.start_ps;
     c[WF_FLOW_COMPLETION_PS] = f->completion_ps;
+    if (c[WF_FLOW_IDEAL_PS])
+        c[WF_FLOW_SLOWDOWN] =
+            (uint64_t)((unsigned __int128)f->completion_ps * 1000 / c[WF_FLOW_IDEAL_PS]);
     c[WF_FLOW_TX_PACKETS] = r->tx_packets;
     c[WF_FLOW_RETX_PACKETS] = r->retx_packets;
     c[WF_FLOW_RETX_BYTES] = r->retx_bytes;

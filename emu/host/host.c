@@ -220,7 +220,7 @@ static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_o
     }
     *at = f = f ? f->next : h->flows;
     if (f)
-        *out = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr};
+        *out = (struct wf_ctr_obj){f->name, &wf_ctrs_flow, f->ctr, f->cfg.unjudged};
     return f != NULL;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The canonical text of a scenario, and its SHA-256 (see manifest.h): the trees of the file and of
- * its profiles as JSON on one line each, scalars as text. An empty plain value is null, since
- * loaders tell it from "". A key that --set put behind those of the file may stand twice.
+ * its profiles as JSON on one line each, scalars as text, then the hashes of other files that it
+ * names. An empty plain value is null, since loaders tell it from "". A key that --set put behind
+ * those of the file may stand twice.
  */
 #include <sha256.h>
 #include <stdlib.h>
@@ -57,6 +58,12 @@ void wf_scenario_canonical(const struct wf_scenario *s, FILE *out)
     for (uint32_t i = 0; i < s->n_profiles; i++) {
         tree(s->profile_roots[i], out);
         fputc('\n', out);
+    }
+    for (uint32_t i = 0; i < s->n_files; i++) {
+        char hash[65];
+
+        SHA256Data(s->files[i].text, s->files[i].len, hash);
+        fprintf(out, "file %s sha256 %s\n", s->file_names[i], hash);
     }
 }
 

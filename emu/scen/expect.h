@@ -6,6 +6,7 @@
  *   any(leaf*:p*.ecn_marked_frames) > 0          at least one of them
  *   sum(leaf*.drop_frames) == 0                  sum, min, max, mean, p50 ... p99.9 over them
  *   max(flow.*.completion_ps) < 200us            a flow that never completed counts as infinite
+ *   p99(flow.*.slowdown_permille) < 3000         likewise
  *   a.tx_frames ~ b.rx_frames within 5%          also == 37 +- 10
  *   flow.a completes before flow.b               and: flow.* completes
  *

@@ -61,6 +61,8 @@ static bool fits(struct search *k)
 {
     char part[32];
 
+    if (k->w.table == &wf_ctrs_flow && k->w.unjudged && wf_match_is_pattern(k->pattern))
+        return false; /* patterns mean flows that are judged */
     if (!k->w.part)
         return wf_match(k->pattern, k->w.holder);
     if (k->w.holder != k->holder) {

@@ -25,7 +25,7 @@ static int by_value(const void *a, const void *b)
 /* Nearest rank: the smallest value that at least p percent of them don't exceed. */
 long double wf_percentile(long double *v, size_t n, double p)
 {
-    size_t rank = (size_t)ceil(p / 100.0 * (double)n);
+    size_t rank = (size_t)ceil(p * (double)n / 100.0 - 1e-9); /* 99.9 is no binary number */
 
     qsort(v, n, sizeof(v[0]), by_value);
     return v[rank ? rank - 1 : 0];

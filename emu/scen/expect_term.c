@@ -223,7 +223,8 @@ static struct wf_term *reference(struct wf_exp_parser *q)
     }
     t->kind = row->kind;
     t->dim = dim_of_counter(t->counter);
-    t->completion = !strcmp(t->counter, "completion_ps");
+    t->completion =
+        !strcmp(t->counter, "completion_ps") || !strcmp(t->counter, "slowdown_permille");
     return t;
 }
 

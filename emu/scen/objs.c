@@ -72,6 +72,7 @@ static bool flow_next(struct wf_ctr_walk *w, const struct wf_scenario *s)
                 continue;
             snprintf(w->buf, sizeof(w->buf), "flow.%s", f->name);
             w->holder = w->buf;
+            w->unjudged = f->cfg.unjudged;
             w->sub++;
             return true;
         }

@@ -11,6 +11,7 @@
 #include "fabric/hints.h"
 #include "host/host.h"
 #include "scen/discovery.h"
+#include "scen/slowdown.h"
 
 enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24 };
 
@@ -289,6 +290,7 @@ void wf_report_text(struct wf_report *r, FILE *out)
     head(r, out);
     if (!r->one_of_several) {
         flows(r, out);
+        wf_slow_text(r->scen, r->f, out);
         edges(r, out);
         ports(r, out);
         drops(r, out);

@@ -13,6 +13,7 @@
 #include "scen/discovery.h"
 #include "scen/manifest.h"
 #include "scen/report.h"
+#include "scen/slowdown.h"
 
 /* Counters that are not zero; all of them when `all`. */
 static json_t *counters(const struct wf_ctr_table *table, const uint64_t *values, bool all)
@@ -52,6 +53,21 @@ static json_t *holders(const struct wf_report *r, const struct wf_ctr_table *tab
     while (wf_ctr_next(&w))
         if (all || moved(&w))
             json_array_append_new(list, named(&w, all));
+    return list;
+}
+
+static json_t *flow_list(const struct wf_report *r)
+{
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_flow));
+    json_t *list = json_array();
+
+    while (wf_ctr_next(&w)) {
+        json_t *j = named(&w, true);
+
+        if (w.unjudged)
+            json_object_set_new(j, "judged", json_false());
+        json_array_append_new(list, j);
+    }
     return list;
 }
 
@@ -163,7 +179,8 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "last_event_ps", wf_json_u64(wf_fabric_last_event_ps(r->f)));
     json_object_set_new(j, "fabric", counters(&wf_ctrs_fabric, r->f->ctr, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
-    json_object_set_new(j, "flows", holders(r, &wf_ctrs_flow, true));
+    json_object_set_new(j, "flows", flow_list(r));
+    json_object_set_new(j, "slowdowns", wf_slow_json(r->scen, r->f));
     json_object_set_new(j, "ports", port_list(r));
     json_object_set_new(j, "priorities", holders(r, &wf_ctrs_prio, false));
     json_object_set_new(j, "queues", holders(r, &wf_ctrs_queue, false));

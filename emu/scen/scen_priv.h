@@ -14,7 +14,15 @@ enum {
     WF_SCEN_WAYS_MAX = 1 << 26, /* switches times those with hosts, where each pair has a route */
 };
 
-enum wf_work_kind { WF_WORK_FLOW, WF_WORK_INCAST, WF_WORK_PERMUTATION, WF_WORK_ALL_TO_ALL };
+enum wf_work_kind {
+    WF_WORK_FLOW,
+    WF_WORK_INCAST,
+    WF_WORK_PERMUTATION,
+    WF_WORK_ALL_TO_ALL,
+    WF_WORK_POISSON
+};
+
+struct wf_sizes;
 
 struct wf_scen_work {
     const char *name;
@@ -22,9 +30,17 @@ struct wf_scen_work {
     struct wf_flow_cfg cfg;
     uint64_t jitter_ps;
     const struct wf_cc_use *control; /* that it names */
+    uint64_t warm_up_ps, cut_off_ps; /* cut_off: WF_KEY_AUTO: never */
+    const char *sizes_name;          /* poisson */
+    uint32_t load_ppm;
+    uint64_t arrivals_ps;
+    uint32_t fan_in, rounds; /* incast */
+    uint64_t period_ps;
     const struct wf_yaml_node *at;
     uint32_t *from, n_from; /* hosts */
     uint32_t *to, n_to;
+    const struct wf_sizes *sizes;
+    bool good; /* it can be drawn */
     uint32_t first_flow, n_flows;
 };
 extern const struct wf_keyset wf_work_keys;
@@ -93,7 +109,15 @@ void wf_scen_nics_text(const struct wf_scenario *s, FILE *out);
 const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, const void *field,
                                    const struct wf_yaml_node *at);
 void wf_scen_workload(struct wf_scenario *s);
-void wf_scen_draw(struct wf_scenario *s); /* permutations, from desc.seed */
+/* files.c: a file that the scenario names at a node; NULL: it is said why not. */
+const struct wf_scen_text *wf_scen_file(struct wf_scenario *s, const struct wf_yaml_node *at,
+                                        const char *name);
+void wf_scen_draw(struct wf_scenario *s);        /* all flows, from desc.seed */
+bool wf_scen_drawn(const struct wf_scenario *s); /* some of them depend on it */
+/* work_hosts.c: the `from` and `to` of a workload; false: they don't go with its kind. */
+bool wf_scen_work_hosts(struct wf_scenario *s, struct wf_scen_work *w, const char *kind);
+/* Hosts that a node names or a list of them, each once, in the order of the list. */
+int wf_scen_find_host(const struct wf_scenario *s, const char *name);
 void wf_scen_timeline(struct wf_scenario *s);
 void wf_scen_faults(struct wf_scenario *s);
 void wf_scen_captures(struct wf_scenario *s);

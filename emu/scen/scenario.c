@@ -274,12 +274,8 @@ void wf_scenario_free(struct wf_scenario *s)
 
 void wf_scenario_seed(struct wf_scenario *s, uint64_t seed)
 {
-    bool drawn = false;
-
     s->desc.seed = seed;
-    for (uint32_t i = 0; i < s->n_work; i++)
-        drawn = drawn || s->work[i].kind == WF_WORK_PERMUTATION || s->work[i].jitter_ps;
-    if (drawn)
+    if (wf_scen_drawn(s))
         wf_scen_draw(s);
 }
 

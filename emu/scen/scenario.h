@@ -38,10 +38,17 @@ struct wf_scen_work;
 struct wf_scen_topology;
 struct wf_scen_step;
 struct wf_fault_cfg;
-struct wf_scen_text;
 struct wf_scen_layers;
 struct wf_scen_cc;
-enum { WF_SCEN_PROFILES_MAX = 8, WF_SCEN_EXTRAS_MAX = 4 };
+enum { WF_SCEN_PROFILES_MAX = 8, WF_SCEN_EXTRAS_MAX = 4, WF_SCEN_FILES_MAX = 16 };
+enum { WF_SCEN_FILE_MAX = 64 << 20 };
+
+/* A file of a scenario that lies in memory. */
+struct wf_scen_text {
+    const char *name; /* for messages; of files its path */
+    const void *text;
+    size_t len;
+};
 
 struct wf_scenario {
     struct wf_arena arena;
@@ -62,6 +69,9 @@ struct wf_scenario {
     const char *profiles[WF_SCEN_PROFILES_MAX];
     const struct wf_yaml_node *profile_roots[WF_SCEN_PROFILES_MAX];
     uint32_t n_profiles;
+    struct wf_scen_text files[WF_SCEN_FILES_MAX]; /* see files.c */
+    const char *file_names[WF_SCEN_FILES_MAX];    /* as the scenario says them */
+    uint32_t n_files;
     const struct wf_scen_text *texts; /* while it is loaded from memory; NULL: from files */
     size_t n_texts;
     char sha256[65]; /* of its canonical text, see manifest.h */
@@ -76,6 +86,8 @@ struct wf_scenario {
     uint32_t n_work;
     struct wf_scen_cc **ccs; /* congestion controls */
     uint32_t n_ccs;
+    uint32_t cap_flows; /* of desc.flows */
+    bool too_many_flows;
     const struct wf_keyset *extra_keys[WF_SCEN_EXTRAS_MAX];
     const void *extras[WF_SCEN_EXTRAS_MAX];
     uint32_t n_extras;
@@ -94,14 +106,8 @@ int wf_scenario_load(struct wf_scenario *s, const char *path);
 /* The same with --set KEY=VALUE applied before anything is read, see sets.c; each n of them. */
 int wf_scenario_load_set(struct wf_scenario *s, const char *path, const char *const *sets,
                          size_t n_sets);
-/* A file of a scenario that lies in memory. */
-struct wf_scen_text {
-    const char *name; /* for messages */
-    const void *text;
-    size_t len;
-};
 /* The same, but no file is looked for: texts[0] is the scenario, behind it are its profiles in the
- * order in which it names them. */
+ * order in which it names them, then its other files as s->files has them. */
 int wf_scenario_load_texts(struct wf_scenario *s, const struct wf_scen_text *texts, size_t n_texts,
                            const char *const *sets, size_t n_sets);
 /* "profile td3 (changed: pg.3.headroom, queue.3.kmin)"; nothing without profiles. */

@@ -39,7 +39,7 @@ static int by_value(const void *a, const void *b)
 
 double wf_stats_rank(const double *sorted, size_t n, double percent)
 {
-    size_t rank = (size_t)ceil(percent / 100 * (double)n);
+    size_t rank = (size_t)ceil(percent * (double)n / 100 - 1e-9); /* 99.9 is no binary number */
 
     return sorted[rank > n ? n - 1 : rank ? rank - 1 : 0];
 }

@@ -34,7 +34,7 @@ static const struct {
     const char *name, *meaning;
 } others[] = {
     {"last_event_ps", "when the last thing happened"},
-    {"flows", "flows of the workload"},
+    {"flows", "flows of the workload that are judged"},
     {"flows_completed", "flows that have completed"},
     {"completion_mean_ps", "completion time of the flows that completed: mean"},
     {"completion_p50_ps", "its median, by nearest rank"},
@@ -111,12 +111,17 @@ static void spread(struct sink *s, size_t first, double *v, size_t n)
     put(s, others[first + 3].name, st.max);
 }
 
+bool wf_tidy_judged(const json_t *flow)
+{
+    return !json_is_false(json_object_get(flow, "judged"));
+}
+
 static void flow_metrics(struct sink *s, const json_t *flows)
 {
     size_t n = json_array_size(flows), done = 0, i;
     double *times = calloc(n + 1, sizeof(*times)), *slow = calloc(n + 1, sizeof(*slow));
     double first = INFINITY, last = 0;
-    size_t slows = 0;
+    size_t slows = 0, judged = 0;
     const json_t *f;
 
     WF_ASSERT(times && slow);
@@ -125,14 +130,18 @@ static void flow_metrics(struct sink *s, const json_t *flows)
         double start = wf_tidy_number(f, "start_ps");
 
         first = fmin(first, start);
+        if (t)
+            last = fmax(last, start + t);
+        if (!wf_tidy_judged(f))
+            continue;
+        judged++;
         if (!t)
             continue;
-        last = fmax(last, start + t);
         times[done++] = t;
         if (ideal)
             slow[slows++] = t / ideal;
     }
-    put(s, "flows", (double)n);
+    put(s, "flows", (double)judged);
     put(s, "flows_completed", (double)done);
     spread(s, 3, times, done);
     spread(s, 7, slow, slows);

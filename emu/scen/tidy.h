@@ -8,6 +8,7 @@
 #define WEFT_SCEN_TIDY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { WF_TIDY_METRICS_MAX = 64 };
@@ -26,6 +27,8 @@ const char *wf_tidy_meaning(const char *metric);
 /* ",flow,size_bytes,..." and the cells of one flow, each after a comma. */
 void wf_tidy_flow_header(FILE *out);
 void wf_tidy_flow(const json_t *flow, FILE *out);
+/* It lies within its workload's warm-up and cut-off. */
+bool wf_tidy_judged(const json_t *flow);
 
 /* An unsigned integer of weft's JSON, where those from 2^53 on are strings; 0 when absent. */
 double wf_tidy_number(const json_t *object, const char *key);

@@ -423,7 +423,8 @@ static const struct mistake mistakes[] = {
                                    "mapping\n"},
     {HEAD "workload: [{from: h0, to: h1}]\n",
      "t.yaml:3:12: error: 'name' is missing in workload: Its flows are flow.NAME, or "
-     "flow.NAME:FROM-TO when there are several.\n"},
+     "flow.NAME:FROM-TO when there are several; of a poisson one and of an incast of several rounds "
+     "flow.NAME:FROM-TO:N.\n"},
     {HEAD "workload: [{name: f, from: h0, to: h7}]\n",
      "t.yaml:3:36: error: 'h7' matches no host; did you mean 'h0'?\n"},
     {HEAD "workload: [{name: f, from: h0}]\n", "t.yaml:3:12: error: 'to' is missing in workload\n"},

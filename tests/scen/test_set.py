@@ -84,7 +84,7 @@ class Set(unittest.TestCase):
                 ("switches.leaf0=3", "expected a pattern and a key below 'switches'"),
                 ("workload.inn.size=1MB", "no entry 'inn' in workload; did you mean 'in'?"),
                 ("workload.7.size=1MB", "'workload' has 1 entries, there is no number 7"),
-                ("workload.in.sizes=1MB", "unknown key 'sizes' in workload; did you mean 'size'?"),
+                ("workload.in.sizze=1MB", "unknown key 'sizze' in workload; did you mean 'size'?"),
                 ("seed.x=3", "seed: expected a value, found a mapping"),
                 ("name.x=3", "'name' is a value, there is nothing below it"),
                 ("topology.leaves=", "leaves: expected a value, found nothing"),
