@@ -129,7 +129,7 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
     const struct wf_desc_host *from = &s->desc.hosts[f->from], *to = &s->desc.hosts[f->to];
     uint32_t n = s->desc.n_switches;
     const struct wf_desc_host *model[] = {from, to};
-    uint32_t more = telemetry(f), most = l3_max(w->cfg.path_mtu) + more;
+    uint32_t more = telemetry(f), most = l3_max(f->cfg.path_mtu) + more;
 
     for (uint32_t i = 0; i < n && more; i++)
         if (s->desc.switches[i].cfg.vxlan.vni) {
@@ -144,7 +144,7 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
         if (model[i]->cfg.mtu < most)
             wf_diag_error(&s->diags, w->at,
                           "path_mtu %u makes packets of up to %u bytes, %s takes %u (mtu)",
-                          w->cfg.path_mtu, most, model[i]->name, model[i]->cfg.mtu);
+                          f->cfg.path_mtu, most, model[i]->name, model[i]->cfg.mtu);
     }
     if (more && w->cfg.connect)
         wf_diag_error(&s->diags, w->at, "'%s' reads telemetry, which a flow that connects has not",

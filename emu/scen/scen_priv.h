@@ -19,8 +19,10 @@ enum wf_work_kind {
     WF_WORK_INCAST,
     WF_WORK_PERMUTATION,
     WF_WORK_ALL_TO_ALL,
-    WF_WORK_POISSON
+    WF_WORK_POISSON,
+    WF_WORK_FILE
 };
+enum wf_work_format { WF_FILE_WEFT, WF_FILE_HPCC, WF_FILE_HTSIM };
 
 struct wf_sizes;
 
@@ -36,7 +38,12 @@ struct wf_scen_work {
     uint64_t arrivals_ps;
     uint32_t fan_in, rounds; /* incast */
     uint64_t period_ps;
+    const char *path; /* file */
+    int format;       /* enum wf_work_format */
+    int align;        /* whether the first flow's start counts as 0 */
     const struct wf_yaml_node *at;
+    struct wf_desc_flow *entries; /* of the file, without names */
+    uint32_t n_entries;
     uint32_t *from, n_from; /* hosts */
     uint32_t *to, n_to;
     const struct wf_sizes *sizes;
@@ -51,12 +58,15 @@ struct wf_scen_topology {
     uint32_t k, pods, hosts_per_edge; /* fat_tree; 0: as k says */
     uint32_t size, hosts_per_switch;  /* ring */
     int routing;                      /* ring: enum wf_turn */
+    const char *path;                 /* file */
+    int format;                       /* file: 0 hpcc, 1 htsim */
 };
 enum wf_topology_kind {
     WF_TOPOLOGY_LEAF_SPINE,
     WF_TOPOLOGY_FAT_TREE,
     WF_TOPOLOGY_EXPLICIT,
-    WF_TOPOLOGY_RING
+    WF_TOPOLOGY_RING,
+    WF_TOPOLOGY_FILE
 };
 extern const struct wf_keyset wf_topology_keys;
 
@@ -118,6 +128,12 @@ bool wf_scen_drawn(const struct wf_scenario *s); /* some of them depend on it */
 bool wf_scen_work_hosts(struct wf_scenario *s, struct wf_scen_work *w, const char *kind);
 /* Hosts that a node names or a list of them, each once, in the order of the list. */
 int wf_scen_find_host(const struct wf_scenario *s, const char *name);
+/* work_file.c: its flows, from its file; false: it is said what is wrong. */
+bool wf_scen_work_file(struct wf_scenario *s, struct wf_scen_work *w);
+struct wf_scen_topology;
+/* topo_file.c: nodes and links of a topology's file; none after a mistake. */
+void wf_scen_topo_file(struct wf_scenario *s, const struct wf_scen_topology *t,
+                       const struct wf_yaml_node *at);
 void wf_scen_timeline(struct wf_scenario *s);
 void wf_scen_faults(struct wf_scenario *s);
 void wf_scen_captures(struct wf_scenario *s);

@@ -167,7 +167,7 @@ uint64_t wf_sizes_draw(const struct wf_sizes *z, struct wf_prng *p)
     while (lo < hi) { /* the first point beyond u */
         uint32_t mid = (lo + hi) / 2;
 
-        if (z->v[mid].upto_ppb > u)
+        if (z->v[mid].share_ppb > u)
             hi = mid;
         else
             lo = mid + 1;
@@ -176,17 +176,17 @@ uint64_t wf_sizes_draw(const struct wf_sizes *z, struct wf_prng *p)
     a = lo ? b - 1 : b;
     bytes = a->bytes;
     if (lo)
-        bytes += (b->bytes - a->bytes) * (u - a->upto_ppb) / (b->upto_ppb - a->upto_ppb);
+        bytes += (b->bytes - a->bytes) * (u - a->share_ppb) / (b->share_ppb - a->share_ppb);
     return bytes ? bytes : 1;
 }
 
 /* Sum over the pieces of share times twice the mean of its ends: twice the mean, in 10^-9 bytes. */
 static unsigned __int128 twice_mean(const struct wf_sizes *z)
 {
-    unsigned __int128 sum = (unsigned __int128)z->v[0].upto_ppb * 2 * z->v[0].bytes;
+    unsigned __int128 sum = (unsigned __int128)z->v[0].share_ppb * 2 * z->v[0].bytes;
 
     for (uint32_t i = 1; i < z->n; i++)
-        sum += (unsigned __int128)(z->v[i].upto_ppb - z->v[i - 1].upto_ppb) *
+        sum += (unsigned __int128)(z->v[i].share_ppb - z->v[i - 1].share_ppb) *
                (z->v[i].bytes + z->v[i - 1].bytes);
     return sum;
 }

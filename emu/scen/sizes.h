@@ -13,7 +13,7 @@
 
 struct wf_sizes_point {
     uint64_t bytes;
-    uint32_t upto_ppb; /* share of the flows that are no longer, in 10^-9 */
+    uint32_t share_ppb; /* share of the flows that are no longer, in 10^-9 */
 };
 
 struct wf_sizes {

@@ -13,20 +13,21 @@ enum { FLOWS_TOLD = 10 };
 
 const double wf_slow_ranks[WF_SLOW_RANKS] = {50, 95, 99, 99.9};
 
-static const uint64_t upto[WF_SLOW_BUCKETS] = {1000, 10000, 100000, 1000000, 10000000, UINT64_MAX};
+static const uint64_t limits[WF_SLOW_BUCKETS] = {1000,    10000,    100000,
+                                                 1000000, 10000000, UINT64_MAX};
 
 unsigned wf_slow_bucket(uint64_t bytes)
 {
     unsigned b = 0;
 
-    while (bytes > upto[b])
+    while (bytes > limits[b])
         b++;
     return b;
 }
 
-uint64_t wf_slow_upto(unsigned bucket)
+uint64_t wf_slow_limit(unsigned bucket)
 {
-    return upto[bucket];
+    return limits[bucket];
 }
 
 static int by_value(const void *a, const void *b)
@@ -102,10 +103,10 @@ static void text_row(const struct wf_slow_row *r, FILE *out)
 
     if (r->bucket < 0)
         snprintf(size, sizeof(size), "all");
-    else if (upto[r->bucket] == UINT64_MAX)
+    else if (limits[r->bucket] == UINT64_MAX)
         snprintf(size, sizeof(size), "above");
     else
-        snprintf(size, sizeof(size), "up to %s", wf_bytes_text(upto[r->bucket], b, sizeof(b)));
+        snprintf(size, sizeof(size), "up to %s", wf_bytes_text(limits[r->bucket], b, sizeof(b)));
     fprintf(out, "  %-14s %-12s %8u %8u", r->bucket < 0 ? r->work : "", size, r->flows,
             r->completed);
     put(r->mean, out);
@@ -164,9 +165,9 @@ json_t *wf_slow_json(const struct wf_scenario *s, const struct wf_fabric *f)
 
         if (r->bucket >= 0)
             json_object_set_new(j, "size_above_bytes",
-                                wf_json_u64(r->bucket ? upto[r->bucket - 1] : 0));
-        if (r->bucket >= 0 && upto[r->bucket] != UINT64_MAX)
-            json_object_set_new(j, "size_upto_bytes", wf_json_u64(upto[r->bucket]));
+                                wf_json_u64(r->bucket ? limits[r->bucket - 1] : 0));
+        if (r->bucket >= 0 && limits[r->bucket] != UINT64_MAX)
+            json_object_set_new(j, "size_max_bytes", wf_json_u64(limits[r->bucket]));
         for (unsigned k = 0; k < WF_SLOW_RANKS; k++)
             json_object_set_new(j, names[k], number(r->ranks[k]));
         json_array_append_new(list, j);

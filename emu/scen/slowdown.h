@@ -19,7 +19,7 @@ enum { WF_SLOW_BUCKETS = 6, WF_SLOW_RANKS = 4 };
 extern const double wf_slow_ranks[WF_SLOW_RANKS];
 /* The bucket of a size, and the largest size of a bucket; UINT64_MAX for the last. */
 unsigned wf_slow_bucket(uint64_t bytes);
-uint64_t wf_slow_upto(unsigned bucket);
+uint64_t wf_slow_limit(unsigned bucket);
 
 struct wf_slow_row {
     const char *work;

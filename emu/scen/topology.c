@@ -8,7 +8,9 @@
 
 #define ROW(field) offsetof(struct wf_scen_topology, field)
 
-static const char *const kind_names[] = {"leaf_spine", "fat_tree", "explicit", "ring", NULL};
+static const char *const kind_names[] = {"leaf_spine", "fat_tree", "explicit",
+                                         "ring",       "file",     NULL};
+static const char *const format_names[] = {"hpcc", "htsim", NULL};
 static const char *const turn_names[] = {"shortest", "clockwise", "up_down", NULL};
 
 static const struct wf_key rows[] = {
@@ -19,7 +21,8 @@ static const struct wf_key rows[] = {
             "explicit: the lists `switches`, `hosts` and `links` of pairs of names, such as [h0, "
             "leaf0]; a "
             "node's ports count up in the order of its links. ring: sw0, h0 and so on, each switch "
-            "linked to the next one and the last to the first."},
+            "linked to the next one and the last to the first. file: what another simulator's file "
+            "says."},
     {"leaves", WF_KEY_UINT, ROW(leaves), "2", 1, 1024, .doc = "leaf_spine: number of leaves."},
     {"spines", WF_KEY_UINT, ROW(spines), "2", 0, 1024,
      .doc = "leaf_spine: number of spines; 0 only for a single leaf."},
@@ -39,6 +42,11 @@ static const struct wf_key rows[] = {
      .doc = "ring: which way packets go. clockwise: always to the next switch, so that lossless "
             "queues can wait for each other in a circle. up_down: never up again after down, seen "
             "from sw0, so that they can't."},
+    {"path", WF_KEY_STRING, ROW(path), "", .doc = "file: the file, seen from the scenario."},
+    {"format", WF_KEY_ENUM, ROW(format), "hpcc", .names = format_names,
+     .doc = "file: hpcc: of the HPCC simulator on ns-3, whose node 5 is h5 or sw5. htsim: its fat "
+            "trees, with switches tor0, agg0 and core0 upwards. Rates, delays, losses and switch "
+            "latencies are the file's, unless the scenario says others."},
 };
 
 const struct wf_keyset wf_topology_keys = {
@@ -71,6 +79,8 @@ static void check_kind(struct wf_scenario *s, const struct wf_scen_topology *t,
         {"switches", WF_TOPOLOGY_EXPLICIT},
         {"hosts", WF_TOPOLOGY_EXPLICIT},
         {"links", WF_TOPOLOGY_EXPLICIT},
+        {"path", WF_TOPOLOGY_FILE},
+        {"format", WF_TOPOLOGY_FILE},
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -275,7 +285,8 @@ static void add_link(struct wf_scenario *s, const struct node_names *names,
 }
 
 /* A switch has so many ports and no more. */
-static void check_ports(struct wf_scenario *s, const struct wf_yaml_node *switches)
+static void check_ports(struct wf_scenario *s, const struct wf_yaml_node *switches,
+                        const struct wf_yaml_node *at)
 {
     uint32_t *ports = WF_ARENA_ARRAY(&s->arena, uint32_t, s->desc.n_switches + 1);
 
@@ -285,7 +296,7 @@ static void check_ports(struct wf_scenario *s, const struct wf_yaml_node *switch
     }
     for (uint32_t i = 0; i < s->desc.n_switches; i++)
         if (ports[i] > WF_SCEN_PORTS_MAX)
-            wf_diag_error(&s->diags, &switches->items[i],
+            wf_diag_error(&s->diags, switches ? &switches->items[i] : at,
                           "switch '%s' has %u links, expected at most %d", s->desc.switches[i].name,
                           ports[i], WF_SCEN_PORTS_MAX);
 }
@@ -375,7 +386,7 @@ static void explicit(struct wf_scenario *s, const struct wf_yaml_node *at)
     if (s->diags.errors == errors)
         check_hosts(s, hosts);
     if (s->diags.errors == errors)
-        check_ports(s, switches);
+        check_ports(s, switches, at);
     if (s->diags.errors == errors)
         check_ways(s, at);
     if (s->diags.errors > errors)
@@ -404,6 +415,22 @@ static void name_links(struct wf_scenario *s)
     }
 }
 
+static void from_file(struct wf_scenario *s, const struct wf_scen_topology *t,
+                      const struct wf_yaml_node *at)
+{
+    size_t errors = s->diags.errors;
+
+    wf_scen_topo_file(s, t, at);
+    if (s->diags.errors == errors)
+        check_ports(s, NULL, at);
+    if (s->diags.errors == errors)
+        check_ways(s, at);
+    if (s->diags.errors > errors)
+        s->desc.n_links = 0;
+    s->topology =
+        wf_arena_printf(&s->arena, "file %s (%s)", t->path ? t->path : "", format_names[t->format]);
+}
+
 void wf_scen_topology(struct wf_scenario *s)
 {
     const struct wf_yaml_node *at = wf_yaml_get(s->root, "topology");
@@ -430,6 +457,8 @@ void wf_scen_topology(struct wf_scenario *s)
         fat_tree(s, t, at);
     else if (t->kind == WF_TOPOLOGY_RING)
         ring(s, t, at);
+    else if (t->kind == WF_TOPOLOGY_FILE)
+        from_file(s, t, at);
     else
         leaf_spine(s, t, at);
     name_links(s);

@@ -194,6 +194,22 @@ static void poisson(struct wf_scenario *s, const struct wf_scen_work *w)
     }
 }
 
+/* The flows of a file were read before. */
+static void from_file(struct wf_scenario *s, const struct wf_scen_work *w)
+{
+    for (uint32_t i = 0; i < w->n_entries; i++) {
+        const struct wf_desc_flow *e = &w->entries[i];
+        struct wf_desc_flow *f = add_flow(s, w, e->from, e->to, i);
+        const struct wf_cc_use *control;
+
+        if (!f)
+            return;
+        control = f->cfg.control;
+        f->cfg = e->cfg;
+        f->cfg.control = control;
+    }
+}
+
 /* One stream a workload: starts of the others stay when one is changed. */
 static void jitter(struct wf_scenario *s, const struct wf_scen_work *w)
 {
@@ -233,6 +249,9 @@ static void expand(struct wf_scenario *s, struct wf_scen_work *w)
         break;
     case WF_WORK_POISSON:
         poisson(s, w);
+        break;
+    case WF_WORK_FILE:
+        from_file(s, w);
         break;
     }
     w->n_flows = s->desc.n_flows - w->first_flow;

@@ -14,19 +14,21 @@
 
 #define ROW(field) offsetof(struct wf_scen_work, field)
 
-static const char *const kind_names[] = {"flow",       "incast",  "permutation",
-                                         "all_to_all", "poisson", NULL};
+static const char *const kind_names[] = {"flow",    "incast", "permutation", "all_to_all",
+                                         "poisson", "file",   NULL};
+static const char *const format_names[] = {"weft", "hpcc", "htsim", NULL};
+static const char *const align_names[] = {"file", "first", NULL};
 
 static const struct wf_key rows[] = {
     {"name", WF_KEY_STRING, ROW(name), NULL,
      .doc = "Its flows are flow.NAME, or flow.NAME:FROM-TO when there are several; of a poisson "
-            "one and of an incast of several rounds flow.NAME:FROM-TO:N."},
+            "one, a file and an incast of several rounds flow.NAME:FROM-TO:N."},
     {"kind", WF_KEY_ENUM, ROW(kind), "flow", .names = kind_names,
      .doc = "flow: from one host to one. incast: from each host of `from` to the one of `to`. "
             "permutation: each host of `from` to another one of them, drawn from the seed. "
             "all_to_all: each host of `from` to each other one. poisson: at each host of `from` "
             "flows begin at random, each to a host drawn from `to` (or from `from`), with sizes "
-            "drawn from `sizes`."},
+            "drawn from `sizes`. file: the flows of a file."},
     {"start_jitter", WF_KEY_TIME, ROW(jitter_ps), "0", 0, 3600 * WF_PS_PER_S,
      .doc = "Each flow starts later than `start` by up to this, drawn from the seed."},
     {"warm_up", WF_KEY_TIME, ROW(warm_up_ps), "0",
@@ -51,6 +53,15 @@ static const struct wf_key rows[] = {
             "headers come on top."},
     {"arrivals", WF_KEY_TIME, ROW(arrivals_ps), "1ms", 1, WF_TIME_MAX,
      .doc = "poisson: flows begin for so long, from `start` on."},
+    {"path", WF_KEY_STRING, ROW(path), "", .doc = "file: the file, seen from the scenario."},
+    {"format", WF_KEY_ENUM, ROW(format), "weft", .names = format_names,
+     .doc = "file: weft: a table with commas and a first line of names: from, to, and keys of a "
+            "flow, with values as here. hpcc: flows of the HPCC simulator on ns-3, whose priority "
+            "p becomes DSCP 8 p + 2 unless there is a `dscp` here. htsim: a connection matrix. "
+            "Their numbers mean the hosts h0, h1 and so on."},
+    {"align", WF_KEY_ENUM, ROW(align), "file", .names = align_names,
+     .doc = "file: starts count from `start`, as the file says them, or so that the first flow "
+            "starts there."},
 };
 
 const struct wf_keyset wf_work_keys = {
@@ -100,7 +111,9 @@ static void check_keys(struct wf_scenario *s, const struct wf_scen_work *w)
         {"rounds", WF_WORK_INCAST, true}, {"period", WF_WORK_INCAST, true},
         {"fan_in", WF_WORK_INCAST, true}, {"sizes", WF_WORK_POISSON, true},
         {"load", WF_WORK_POISSON, true},  {"arrivals", WF_WORK_POISSON, true},
-        {"size", WF_WORK_POISSON, false},
+        {"size", WF_WORK_POISSON, false}, {"path", WF_WORK_FILE, true},
+        {"format", WF_WORK_FILE, true},   {"align", WF_WORK_FILE, true},
+        {"from", WF_WORK_FILE, false},    {"to", WF_WORK_FILE, false},
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -191,6 +204,10 @@ static void read_work(struct wf_scenario *s, const struct wf_yaml_node *at)
     w->control = wf_scen_cc(s, w->cfg.cc, &w->cfg.cc, at);
     check_keys(s, w);
     s->n_work++;
+    if (w->kind == WF_WORK_FILE) {
+        w->good = wf_scen_work_file(s, w) && w->name;
+        return;
+    }
     w->good = wf_scen_work_hosts(s, w, kind_names[w->kind]) && w->name && check_fan_in(s, w);
     w->good = find_sizes(s, w) && w->good;
 }

@@ -247,7 +247,7 @@ static const struct mistake mistakes[] = {
      "t.yaml:3:17: error: '0' for seeds is out of range, expected 1 to 10000\n"},
     /* topology */
     {"weft: 1\ntopology: {kind: fat_tre}\n", "t.yaml:2:18: error: kind: 'fat_tre' is not one of "
-                                             "leaf_spine, fat_tree, explicit, ring; did you "
+                                             "leaf_spine, fat_tree, explicit, ring, file; did you "
                                              "mean 'fat_tree'?\n"},
     {"weft: 1\ntopology: {kind: fat_tree, k: 5}\n",
      "t.yaml:2:31: error: k: a fat tree of 5-port switches, expected an even number: half of them "
@@ -423,8 +423,8 @@ static const struct mistake mistakes[] = {
                                    "mapping\n"},
     {HEAD "workload: [{from: h0, to: h1}]\n",
      "t.yaml:3:12: error: 'name' is missing in workload: Its flows are flow.NAME, or "
-     "flow.NAME:FROM-TO when there are several; of a poisson one and of an incast of several rounds "
-     "flow.NAME:FROM-TO:N.\n"},
+     "flow.NAME:FROM-TO when there are several; of a poisson one, a file and an incast of several "
+     "rounds flow.NAME:FROM-TO:N.\n"},
     {HEAD "workload: [{name: f, from: h0, to: h7}]\n",
      "t.yaml:3:36: error: 'h7' matches no host; did you mean 'h0'?\n"},
     {HEAD "workload: [{name: f, from: h0}]\n", "t.yaml:3:12: error: 'to' is missing in workload\n"},
