@@ -294,6 +294,7 @@ void wf_report_text(struct wf_report *r, FILE *out)
         edges(r, out);
         ports(r, out);
         drops(r, out);
+        wf_report_headroom_text(r, out);
         wf_fabric_hints(r->f, out);
         wf_report_pauses_text(r, out);
         wf_report_storms(r->f, out);

@@ -75,6 +75,9 @@ json_t *wf_report_faults_json(const struct wf_report *r);
 void wf_report_pauses_text(const struct wf_report *r, FILE *out);
 json_t *wf_report_pauses_json(const struct wf_report *r);
 json_t *wf_report_deadlocks_json(const struct wf_report *r);
+/* report_headroom.c: lossless groups that refused frames. */
+void wf_report_headroom_text(const struct wf_report *r, FILE *out);
+json_t *wf_report_headroom_json(const struct wf_report *r);
 /* The names of flows that were stopped and pass no root: at most max; how many there are. */
 uint32_t wf_report_victims(const struct wf_report *r, const char **out, uint32_t max);
 void wf_report_junit(const struct wf_report *r, FILE *out);

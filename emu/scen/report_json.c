@@ -191,6 +191,7 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "endpoints", holders(r, &wf_ctrs_endpoint, true));
     json_object_set_new(j, "drops", drops(r));
     json_object_set_new(j, "faults", wf_report_faults_json(r));
+    json_object_set_new(j, "headroom_missing", wf_report_headroom_json(r));
     json_object_set_new(j, "pauses", wf_report_pauses_json(r));
     json_object_set_new(j, "deadlocks", wf_report_deadlocks_json(r));
     if (r->f->lldp.n) {
