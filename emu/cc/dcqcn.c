@@ -72,23 +72,24 @@ static const struct wf_cc_key keys[] = {
      .source = MLXCONFIG ": CLAMP_TGT_RATE_AFTER_TIME_INC 1"},
 };
 
-#define PAPER "Zhu et al., SIGCOMM 2015, figure 14"
+#define NS3_DCQCN "ns-3 model of DCQCN's authors, config.txt"
+#define PAPER     "Zhu et al., SIGCOMM 2015, as quoted elsewhere"
+#define RECALLED  "assumed: Zhu et al., SIGCOMM 2015, recalled"
 static const struct wf_cc_value sigcomm15[] = {
     {"g", "1/256", PAPER},
-    {"initial_alpha", "1", PAPER},
+    {"initial_alpha", "1", RECALLED},
     {"alpha_period", "55us", PAPER},
     {"timer", "55us", PAPER},
-    {"byte_counter", "10MB", PAPER},
-    {"threshold", "5", PAPER},
+    {"byte_counter", "10MB", "as a published validation of DCQCN has it"},
+    {"threshold", "5", NS3_DCQCN ": FAST_RECOVERY 5"},
     {"ai_rate", "40Mbps", PAPER},
-    {"hai_rate", "40Mbps", "assumed: the paper gives one R_AI and no R_HAI"},
+    {"hai_rate", "40Mbps", "assumed: as ai_rate"},
     {"min_rate", "10Mbps", "assumed"},
-    {"min_dec_fac", "50%", "alpha / 2 is never more"},
-    {"reduce_period", "0", "each CNP cuts"},
-    {"clamp_target", "true", "equation 1 of the paper"},
+    {"min_dec_fac", "50%", "assumed: alpha / 2 is never more"},
+    {"reduce_period", "0", RECALLED ": each CNP cuts"},
+    {"clamp_target", "true", RECALLED},
 };
 
-#define NS3_DCQCN "ns-3 model of DCQCN's authors, config.txt"
 static const struct wf_cc_value ns3_dcqcn[] = {
     {"g", "1/256", "assumed: as in the paper"},
     {"initial_alpha", "1", "assumed: as in the paper"},

@@ -108,6 +108,8 @@ void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_
     x->cc.state = wf_arena_alloc(arena, use->law->state_size + 1);
     x->cc.cfg = use->cfg;
     x->cc.out.timer_ps = WF_CC_NEVER;
+    if (use->law->flags & WF_CC_RTT)
+        x->sample = WF_ARENA_ARRAY(arena, struct wf_cc_sample, WF_CC_SAMPLES);
     nq->cc = x;
 }
 

@@ -28,6 +28,11 @@ enum wf_cc_level { WF_CC_LEVEL_RATE, WF_CC_LEVEL_WINDOW, WF_CC_LEVEL_RTT, WF_CC_
 
 enum { WF_CC_SAMPLES = 64 }; /* round trips being measured at once */
 
+struct wf_cc_sample {
+    uint64_t seq; /* beyond the packet that asked for an ACK */
+    uint64_t sent_ps;
+};
+
 struct wf_nic_cc {
     struct wf_cc cc;
     const struct wf_cc_use *use;
@@ -36,11 +41,8 @@ struct wf_nic_cc {
     uint64_t una_byte, naks, timeouts; /* of the transport, at the last call */
     uint64_t rtt_ps;                   /* the last one measured */
     uint64_t values[WF_CC_LEVELS + WF_CC_COLUMNS_MAX];
-    uint32_t head, tail; /* of sample[], free running */
-    struct {
-        uint64_t seq; /* beyond the packet that asked for an ACK */
-        uint64_t sent_ps;
-    } sample[WF_CC_SAMPLES];
+    uint32_t head, tail;         /* of sample[], free running */
+    struct wf_cc_sample *sample; /* WF_CC_SAMPLES of them, where its law asks for round trips */
 };
 
 /* What the transport is to do differently under this control. */

@@ -16,9 +16,9 @@ const char *const wf_cnp_pacing_names[] = {"auto", "port", "ip_pair", "dest_ip",
 
 const struct wf_nic_profile wf_nic_profiles[WF_NIC_PROFILES] = {
     [WF_NIC_GENERIC] = {"generic", "As the DCQCN paper has it.", WF_CNP_PER_QP,
-                        "Zhu et al., SIGCOMM 2015, 3.1: per flow", 50 * US,
-                        "Zhu et al., SIGCOMM 2015, 3.1: N = 50us", 0, NO_DELAY, false, "assumed",
-                        "auto", STANDARD, "go_back_n", "IBA 9.7.5"},
+                        "assumed: Zhu et al., SIGCOMM 2015, recalled: per flow", 50 * US,
+                        "ns-3 model of DCQCN's authors, config.txt: CNP_INTERVAL 50", 0, NO_DELAY,
+                        false, "assumed", "auto", STANDARD, "go_back_n", "IBA 9.7.5"},
     [WF_NIC_CONNECTX5] = {"connectx5", "Like an NVIDIA ConnectX-5.", WF_CNP_PER_PORT, LUMINA_PACE,
                           4 * US, MLXCONFIG, 0, NO_DELAY, true, LUMINA " true (slow_restart)",
                           "auto", STANDARD, "go_back_n", GBN},

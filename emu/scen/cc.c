@@ -89,6 +89,19 @@ static const char *word(struct wf_scenario *s, const struct wf_yaml_node *map, c
     return NULL;
 }
 
+/* Where the set's values come from. */
+static void remember(struct wf_scenario *s, const struct wf_scen_cc *c,
+                     const struct wf_cc_params *p)
+{
+    for (size_t i = 0; i < p->n_values; i++) {
+        const struct wf_cc_value *v = &p->values[i];
+        struct wf_origin o = {.file = wf_arena_printf(&s->arena, "params %s: %s", p->name,
+                                                      v->source ? v->source : "a choice")};
+
+        wf_origins_set(&s->origins, (char *)c->cfg + wf_keyset_find(c->keys, v->key)->off, &o);
+    }
+}
+
 static void use_params(struct wf_scenario *s, struct wf_scen_cc *c, const struct wf_yaml_node *map)
 {
     const struct wf_cc_law *law = c->use.law;
@@ -108,6 +121,8 @@ static void use_params(struct wf_scenario *s, struct wf_scen_cc *c, const struct
     else if (wf_cc_params_apply(p, c->keys, c->cfg, &err))
         wf_scen_complain(s, false, NULL, map, "parameters '%s' of '%s': %s", name, law->name,
                          err.msg);
+    else
+        remember(s, c, p);
     c->use.params = name;
 }
 

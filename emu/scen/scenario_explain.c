@@ -285,6 +285,17 @@ static void explain_limits(const struct wf_scenario *s, FILE *out)
         }
 }
 
+static void explain_ccs(const struct wf_scenario *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->n_ccs; i++) {
+        const struct wf_scen_cc *c = s->ccs[i];
+
+        fprintf(out, "\ncc %s: law %s%s%s\n", c->use.name, c->use.law->name,
+                c->use.params ? ", params " : "", c->use.params ? c->use.params : "");
+        wf_fill_explain(out, c->keys, c->cfg, &s->origins, "  ");
+    }
+}
+
 static void explain_workload(const struct wf_scenario *s, FILE *out)
 {
     for (uint32_t i = 0; i < s->n_work; i++) {
@@ -346,6 +357,7 @@ void wf_scenario_explain(const struct wf_scenario *s, FILE *out)
     if (!s->desc.n_links)
         return;
     explain_nodes(s, out);
+    explain_ccs(s, out);
     explain_addresses(s, out);
     explain_limits(s, out);
     explain_workload(s, out);

@@ -25,6 +25,27 @@ class Check(unittest.TestCase):
         self.assertEqual(out, "stdin: stdin: in order: 3 switches, 2 hosts, 4 links, 0 flows, "
                               "0 expectations\n")
 
+    def test_congestion_controls(self):
+        flow = "workload: [{name: a, from: h0, to: h1, path_mtu: %s, cc: %s}]\n"
+        code, out, err = check("--explain", "-", text=GOOD + flow % ("1024", "slow") +
+                               "cc: {slow: {law: dcqcn, params: sigcomm15, timer: 99us}}\n")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("\ncc slow: law dcqcn, params sigcomm15\n", out)
+        self.assertIn("  timer = 99us  # stdin:4:51\n", out)
+        self.assertIn("  ai_rate = 40Mbps  # params sigcomm15: Zhu et al.", out)
+        for text, said in (
+                (flow % ("1024", "dcqnc"), "stdin:3:60: error: there is no congestion control 'dcqnc'; "
+                                           "did you mean 'dcqcn'?"),
+                (flow % ("4096", "hpcc"), "path_mtu 4096 makes packets of up to 4264 bytes, h0 takes 4200 (mtu)"),
+                ("switches: {'leaf*': {vxlan: {vni: 5}}}\n" + flow % ("1024", "hpcc"),
+                 "'hpcc' reads telemetry, which tunnels don't carry"),
+                ("cc: {x: {law: dcqcn, params: sigcom15}}\n", "'dcqcn' has no parameters 'sigcom15'; did you mean"),
+                ("cc: {x: {law: fixed, tate: 1Gbps}}\n", "unknown key 'tate' in fixed; did you mean 'rate'?"),
+                ("cc: [x]\n", "cc: expected a mapping from names")):
+            code, _, err = check("-", text=GOOD + text)
+            self.assertEqual(code, 2, text)
+            self.assertIn(said, err)
+
     def test_all_mistakes_are_told_with_their_places(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bad.yaml")
