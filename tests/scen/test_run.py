@@ -61,7 +61,8 @@ class Run(unittest.TestCase):
                          "stdin: seed 1, virtual time, profile td3")
         self.assertEqual(
             first("profile: td3\nswitches: {'*': {pg: {3: {headroom: 200kB, lossless: true}}}}\n",
-                  "--set", "switches.leaf0.queue.3.kmin=5kB", "--set", "ports.leaf0:p0.trust=pcp"),
+                  "--set", "switches.leaf0.queue.3.kmin=5kB", "--set", "ports.leaf0:p0.trust=pcp",
+                  "--set", "lossless=best_effort"),  # untagged, so in another queue than its pause
             "stdin: seed 1, virtual time, profile td3 "
             "(changed: pg.3.headroom, queue.3.kmin, trust)")
         self.assertEqual(
