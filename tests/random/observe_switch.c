@@ -71,7 +71,7 @@ void ob_switch_dropped(struct ob_port *p, struct ob_frame *fr, enum wf_reason wh
         ob_fail(p->ob, "early_drop", "%s.pg%u drops early, though no WRED may", p->port->name,
                 fr->pg);
     if (why == WF_DROP_LINK_DOWN)
-        ob_buffer_passed(p, fr);
+        ob_buffer_passed(fr->in, fr); /* the tap is at the port that is down */
     ob_buffer_refused(p, fr, why);
 }
 
