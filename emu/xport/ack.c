@@ -40,7 +40,7 @@ static void restart_timer(struct wf_qp *qp, uint64_t now_ps)
 {
     struct wf_requester *r = &qp->req;
 
-    r->timer_ps = r->max_seq > r->una_seq && qp->cfg.ack_timeout_ps
+    r->timer_ps = r->max_seq > r->una_seq && qp->cfg.ack_timeout_ps && qp->state == WF_QP_READY
                       ? now_ps + qp->cfg.ack_timeout_ps
                       : WF_TIME_NEVER;
 }
@@ -57,6 +57,7 @@ void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
     r->retries_left = qp->cfg.retries;
     r->rnr_left = qp->cfg.rnr_retry;
     r->implied = false;
+    r->rnr_waits = false; /* what it waited for has been taken after all */
     if (r->next_seq < seq)
         wf_requester_seek(qp, seq);
     e = wf_wqe_at(r, r->head);
@@ -70,8 +71,9 @@ void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
         r->una_byte = wf_requester_byte_at(qp, e, seq);
     if (qp->sel && qp->state == WF_QP_READY)
         wf_sel_acknowledged(qp, from);
-    if (!qp->req.rnr_waits)
-        restart_timer(qp, now_ps);
+    if (!r->room)
+        wf_requester_gate(qp);
+    restart_timer(qp, now_ps);
 }
 
 /* Nothing of the oldest message counts as arrived. */
@@ -84,6 +86,15 @@ static void restart_message(struct wf_qp *qp)
         return;
     r->una_seq = e->first_seq;
     r->una_byte = e->first_byte;
+}
+
+/* Whether this is the first packet of the oldest message, which was acknowledged in part. */
+static bool begins_message(const struct wf_qp *qp, uint64_t seq)
+{
+    const struct wf_requester *r = &qp->req;
+
+    return qp->state == WF_QP_READY && r->head != r->tail &&
+           seq == wf_wqe_at(r, r->head)->first_seq && seq < r->max_seq;
 }
 
 bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps)
@@ -187,8 +198,9 @@ enum wf_qp_verdict wf_requester_rx(struct wf_qp *qp, const struct wf_qp_in *in,
     uint8_t syndrome = ext->aeth.syndrome;
     uint64_t seq = r->una_seq + (uint64_t)(int64_t)wf_psn_distance(bth->psn, (uint32_t)r->una_seq);
 
-    if (qp->cfg.retransmit == WF_GO_BACK_0 && WF_AETH_KIND(syndrome) == WF_AETH_KIND(WF_AETH_NAK))
-        restart_message(qp); /* a NAK for its first packet takes back what was acknowledged of it */
+    if (qp->cfg.retransmit == WF_GO_BACK_0 && bth->opcode == (WF_SERVICE_RC | WF_OP_ACK) &&
+        syndrome == (WF_AETH_NAK | WF_NAK_PSN_SEQUENCE) && begins_message(qp, seq))
+        restart_message(qp); /* takes back what was acknowledged of it */
     /* stale, or for what was never sent: a ghost (C9-76) */
     if (qp->state != WF_QP_READY || seq < r->una_seq || seq >= r->max_seq)
         return WF_QP_DISCARDED;

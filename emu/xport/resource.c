@@ -13,7 +13,8 @@
 
 void wf_qp_set_resources(struct wf_qp *qp, struct wf_rd_res *res, uint32_t n)
 {
-    memset(res, 0, n * sizeof(*res));
+    if (n)
+        memset(res, 0, n * sizeof(*res));
     qp->respm.res = res;
     qp->respm.n_res = n;
     qp->respm.res_next = 0;
