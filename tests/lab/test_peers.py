@@ -93,6 +93,17 @@ def writes():
     check(verdicts.count(True) > 300 and not verdicts.count(False), 'a wrong ICRC')
 
 
+def reads_and_atomics():
+    """What the offer's pattern says is read; what was written is read back; words are swapped and
+    added to, and what was there before comes back."""
+    for address in ('10.1.0.1', 'fd00:1::1'):
+        before = hw_counters('h0')
+        asks(address, PORT, 'read', 'cas', 'fadd')
+        kernel = grown(before, hw_counters('h0'))
+        check(not kernel['rcvd_seq_err'], f'{kernel}')
+    asks('10.1.0.1', PORT, 'write', 'read_back')
+
+
 def errors_have_their_status():
     asks('10.1.0.1', PORT, 'bad_rkey')
     asks('10.1.0.1', PORT, 'bad_va')
@@ -130,8 +141,8 @@ def flows_to_the_program():
     check(kernel['out_of_seq_request'] >= naks, f'{naks} NAKs received, {kernel}')
 
 
-TESTS = [connects_and_disconnects, is_refused, writes, errors_have_their_status,
-         loss_towards_the_model, flows_to_the_program]
+TESTS = [connects_and_disconnects, is_refused, writes, reads_and_atomics,
+         errors_have_their_status, loss_towards_the_model, flows_to_the_program]
 
 
 def peers():
