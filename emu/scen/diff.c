@@ -37,9 +37,11 @@ static void put(json_t *values, const char *name, json_t *v)
 static const char *const not_results[] = {"schema", "manifest", "lateness", "captures",
                                           "weft",   "why",      NULL};
 /* What tells the entries of a list apart, the first that is there; two words go together. */
-static const char *const ids[][2] = {{"name", NULL},      {"flow", NULL},     {"port", "reason"},
-                                     {"cause", "paused"}, {"text", NULL},     {"seed", NULL},
-                                     {"address", NULL},   {"reason", "place"}};
+static const char *const ids[][2] = {
+    {"name", NULL},      {"flow", NULL},      {"port", "reason"},
+    {"cause", "paused"}, {"text", NULL},      {"seed", NULL},
+    {"address", NULL},   {"reason", "place"}, {"workload", "size_max_bytes"},
+    {"workload", NULL}};
 
 static const char *cell_text(const json_t *v, char *buf, size_t len)
 {

@@ -91,6 +91,10 @@ class Diff(unittest.TestCase):
                         want[f"{name}.{key}"] = pair
         got = self.changes(result)
         self.assertGreater(len(want), 30)
+        for at, row in enumerate(a["slowdowns"]):
+            name = "in" + (f".{row['size_max_bytes']}" if "size_max_bytes" in row else "")
+            for key in ("mean", "max", "p50", "p95", "p99", "p99_9"):
+                want[f"slowdowns[{name}].{key}"] = (row[key], b["slowdowns"][at][key])
         self.assertEqual({k: v for k, v in got.items() if not k.startswith(("pauses", "expect"))},
                          want)
         for c in result["changes"]:
