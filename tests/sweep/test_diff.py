@@ -94,7 +94,8 @@ class Diff(unittest.TestCase):
         for at, row in enumerate(a["slowdowns"]):
             name = "in" + (f".{row['size_max_bytes']}" if "size_max_bytes" in row else "")
             for key in ("mean", "max", "p50", "p95", "p99", "p99_9"):
-                want[f"slowdowns[{name}].{key}"] = (row[key], b["slowdowns"][at][key])
+                pair = (row[key], b["slowdowns"][at][key])
+                want[f"slowdowns[{name}].{key}"] = tuple(round(x, 9) for x in pair)
         self.assertEqual({k: v for k, v in got.items() if not k.startswith(("pauses", "expect"))},
                          want)
         for c in result["changes"]:
