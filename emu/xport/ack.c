@@ -57,9 +57,13 @@ void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
     r->retries_left = qp->cfg.retries;
     r->rnr_left = qp->cfg.rnr_retry;
     r->implied = false;
-    r->rnr_waits = false; /* what it waited for has been taken after all */
-    if (r->next_seq < seq)
+    if (r->rnr_waits) { /* what it waited for was taken after all, and what was sent behind it goes
+                           on */
+        r->rnr_waits = false;
+        wf_requester_seek(qp, r->max_seq);
+    } else if (r->next_seq < seq) {
         wf_requester_seek(qp, seq);
+    }
     e = wf_wqe_at(r, r->head);
     while (r->head != r->tail && e->first_seq + e->packets <= seq) {
         /* before its place is free for the next */
