@@ -13,11 +13,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import test_lab as lab
 from test_lab import check, hw_counters, weft
 
-PORT, OTHER = 7174, 7175
+PORT, OTHER, TWICE, SWAPPED = range(7174, 7178)
 FABRIC = """weft: 1
 name: peers
 topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 3}
@@ -33,8 +34,13 @@ workload:
      path_mtu: 1024}
   - {name: six, from: h2, to: h0, connect: 7175, connect_wait: 400s, size: 100001B, count: 4,
      path_mtu: 4096, family: ip6}
+  - {name: twice, from: h5, to: h0, connect: 7176, connect_wait: 400s, size: 50001B, count: 6,
+     path_mtu: 1024}
+  - {name: swapped, from: h2, to: h0, connect: 7177, connect_wait: 400s, size: 100000B, count: 4,
+     path_mtu: 1024, family: ip6}
 capture:
   - {at: "leaf0:p0", file: peers.pcapng}
+  - {at: "leaf1:p0", file: h3.pcapng}
 """
 
 
@@ -141,8 +147,138 @@ def flows_to_the_program():
     check(kernel['out_of_seq_request'] >= naks, f'{naks} NAKs received, {kernel}')
 
 
+def packets(name):
+    """Of a capture, what is of reliable connections: (who, opcode, PSN, byte behind the BTH)."""
+    for _, f in lab.captured(name):
+        ip4 = f[12:14] == b'\x08\x00'
+        udp = 34 if ip4 else 54
+        if f[23 if ip4 else 20] == 17 and f[udp + 2:udp + 4] == b'\x12\xb7' and f[udp + 8] < 0x20:
+            bth = f[udp + 8:]
+            yield ((f[30:34] if ip4 else f[38:54]) + bth[5:8], bth[0],
+                   int.from_bytes(bth[9:12], 'big'), bth[12])
+
+
+def responder(seen):
+    """What a responder has to count of WRITEs that come like this (IBA 9.7.5.1.2): packets that it
+    has, and gaps; and how many NAKs of PSN sequence errors went by, of whomever."""
+    expected, told, again, gaps, naks = {}, set(), 0, 0, 0
+    for who, opcode, psn, byte in seen:
+        if 6 <= opcode <= 10:
+            ahead = psn - expected.setdefault(who, psn) & 0xffffff
+            if not ahead:
+                expected[who] = psn + 1 & 0xffffff
+                told.discard(who)
+            elif ahead >= 1 << 23:
+                again += 1
+            elif who not in told:
+                told.add(who)
+                gaps += 1
+        naks += opcode == 17 and byte == 0x60
+    return again, gaps, naks
+
+
+class Fault:
+    """Packets of requests meet it while the block lasts. Then: how many it hit, how the kernel's
+    counters grew, what a responder has to have counted of all that came out of the port."""
+    def __init__(self, what, port, source, every, opcode='write_middle'):
+        self.name = {'leaf0:p0': 'peers.pcapng', 'leaf1:p0': 'h3.pcapng'}[port]
+        self.what, self.port = what, port
+        self.keys = ('--from', source, '--opcode', opcode, '--every', str(every))
+
+    def hits(self):
+        return sum(int(r['hit_frames'])
+                   for r in json.loads(weft('show', '--json', 'faults'))['rows']
+                   if (r['action'], r['name']) == (self.what, self.port))
+
+    def __enter__(self):
+        weft('inject', 'end', '--at', self.port)
+        self.kernel, self.hit = hw_counters('h0'), self.hits()
+        self.before = len(list(packets(self.name)))
+        weft('inject', self.what, '--at', self.port, *self.keys)
+        return self
+
+    def __exit__(self, *failure):
+        weft('inject', 'end', '--at', self.port)
+        if not failure[0]:
+            self.hit = self.hits() - self.hit
+            self.kernel = grown(self.kernel, hw_counters('h0'))
+
+    def settle(self, *counted):
+        """The packets as captured have to come to this; the file may lag behind a little."""
+        for _ in range(50):
+            found = responder(list(packets(self.name))[self.before:])
+            if found == counted:
+                break
+            time.sleep(0.1)
+        check(found == counted, f'{self.what}: {counted} counted, {found} on the wire')
+
+
+def the_program_is_duplicated():
+    """Each duplicate of a request is counted once by the model, acknowledged, and does nothing."""
+    weft('exec', 'h0', '--', 'ip', 'link', 'set', 'eth0', 'mtu', '1500')
+    for address in ('10.1.0.1', 'fd00:1::1'):
+        with Fault('duplicate', 'leaf1:p0', 'h0', 10) as fault:
+            more = asks(address, PORT, 'write')
+        check(fault.hit == 254 // 10 == more['duplicates_received'], f'{fault.hit} hit, {more}')
+        check(more['right_bytes'] == 1 << 18 and not more['wrong_bytes'], f'{more}')
+        check(more['rx_messages'] == 1 and more['rx_bytes'] == 1 << 18, f'{more}')
+        fault.settle(fault.hit, more['naks_sent'], 0)
+        check(not fault.kernel['rcvd_seq_err'], f'{fault.kernel}')
+    with Fault('duplicate', 'leaf1:p0', 'h0', 1, 'read_request') as fault:
+        more = asks('10.1.0.1', PORT, 'read')
+    # the kernel asks for the rest again when an answer comes twice; all but the first are had
+    again = more['duplicates_received']
+    check(fault.hit and again == 2 * fault.hit - 1, f'{fault.hit} hit, {more}')
+
+
+def the_program_is_reordered():
+    """Two that change places are a gap, sent again from there: the model tells of each, the kernel
+    hears of each, and what is behind is counted as what it is."""
+    for address in ('10.1.0.1', 'fd00:1::1'):
+        with Fault('reorder', 'leaf1:p0', 'h0', 50) as fault:
+            more = asks(address, PORT, 'write')
+        check(fault.hit >= 254 // 50, f'{fault.hit} hit')
+        check(more['right_bytes'] == 1 << 18 and not more['wrong_bytes'], f'{more}')
+        check(more['rx_messages'] == 1 and more['rx_bytes'] == 1 << 18, f'{more}')
+        naks = more['naks_sent']
+        fault.settle(more['duplicates_received'], naks, naks)
+        check(naks >= 5 and fault.kernel['rcvd_seq_err'] == naks, f'{naks} NAKs, {fault.kernel}')
+
+
+def program_listens(name, count, size):
+    out = peer('listen', {'twice': TWICE, 'swapped': SWAPPED}[name], 1)
+    check(f'{count * size} of {count * size} bytes' in out and 'FAILED' not in out, out)
+    f = rows('flows')['flow.' + name]
+    check(f['completed_messages'] == count and f['delivered_bytes'] == count * size, f'{f}')
+    return f
+
+
+def the_flow_is_duplicated():
+    """The other way round: the kernel counts the duplicates, and the model is not moved by answers
+    that it has had."""
+    weft('exec', 'h0', '--', 'ip', 'link', 'set', 'eth0', 'mtu', '4200')
+    with Fault('duplicate', 'leaf0:p0', 'h5', 10) as fault:
+        f = program_listens('twice', 6, 50001)
+    again, gaps = (fault.kernel[k] for k in ('duplicate_request', 'out_of_seq_request'))
+    check(fault.hit >= 6 * 47 // 10, f'{fault.hit} hit')
+    # what a slow guest had to be asked again comes on top
+    check(again >= fault.hit and (f['timeouts'] or again == fault.hit), f'{fault.hit} hit, {again}')
+    fault.settle(again, gaps, f['naks_received'])
+
+
+def the_flow_is_reordered():
+    with Fault('reorder', 'leaf0:p0', 'h2', 50) as fault:
+        f = program_listens('swapped', 4, 100000)
+    again, gaps = (fault.kernel[k] for k in ('duplicate_request', 'out_of_seq_request'))
+    check(fault.hit >= 4 * 96 // 50 and gaps >= 5, f'{fault.hit} hit, {gaps} gaps')
+    check(f['naks_received'] == gaps and f['retransmitted_packets'] >= gaps, f'{gaps} gaps, {f}')
+    fault.settle(again, gaps, gaps)
+
+
 TESTS = [connects_and_disconnects, is_refused, writes, reads_and_atomics,
-         errors_have_their_status, loss_towards_the_model, flows_to_the_program]
+         errors_have_their_status, loss_towards_the_model, flows_to_the_program,
+         the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
+         the_flow_is_reordered]
 
 
 def peers():
