@@ -2,8 +2,9 @@
 #include "fabric/ideal.h"
 
 #include "host/host.h"
+#include "host/profile.h"
 #include "wire/roce.h"
-#include "xport/work.h"
+#include "xport/qp.h"
 
 enum { HOPS_MAX = 32, ETH_LEN = 14, AETH = 4 };
 
@@ -123,6 +124,12 @@ static void reverse(struct wf_port **path, unsigned n)
     }
 }
 
+static bool goes_back_n(const struct wf_desc *d, const struct wf_desc_flow *w)
+{
+    return wf_flow_retransmit(&w->cfg, &d->hosts[w->from].cfg.nic, &d->hosts[w->to].cfg.nic) ==
+           WF_GO_BACK_N;
+}
+
 /* Of these frames and of the ACK for the last one; 0 when there is no way. */
 static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct frames *x,
                                uint64_t pace_bps)
@@ -135,7 +142,7 @@ static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct 
     int n;
 
     /* others are done by what comes back or when they are sent, or have longer headers */
-    if (w->cfg.op >= WF_WORK_READ || w->cfg.service != WF_FLOW_RC || w->cfg.retransmit)
+    if (w->cfg.op >= WF_WORK_READ || w->cfg.service != WF_FLOW_RC || !goes_back_n(f->desc, w))
         return 0;
     if (!wf_host_flow_hash(f->flows[flow], &hash))
         return 0;

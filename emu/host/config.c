@@ -161,7 +161,8 @@ static const char *const ecn_names[] = {"not_ect", "ect", NULL};
 static const char *const op_names[] = {"write", "write_imm", "send",      "send_imm", "send_inv",
                                        "read",  "cmp_swap",  "fetch_add", NULL};
 static const char *const service_names[] = {"rc", "uc", "ud", NULL};
-static const char *const retransmit_names[] = {"go_back_n", "go_back_0", "selective", NULL};
+const char *const wf_retransmit_names[] = {"go_back_n", "go_back_0", "selective", "auto", NULL};
+_Static_assert(WF_RETRANSMIT_AUTO == WF_SELECTIVE + 1, "auto is behind those of the transport");
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const family_names[] = {"any", "ip4", "ip6", NULL};
 
@@ -190,10 +191,12 @@ static const struct wf_key flow_rows[] = {
             "fetch_add have 8 bytes whatever `size` says."},
     {"service", WF_KEY_ENUM, FLOW(service), "rc", .names = service_names,
      .doc = "Transport service: rc all operations, uc write and send, ud send of one packet."},
-    {"retransmit", WF_KEY_ENUM, FLOW(retransmit), "go_back_n", .names = retransmit_names,
+    {"retransmit", WF_KEY_ENUM, FLOW(retransmit), "auto", .names = wf_retransmit_names,
      .doc = "What a loss costs, at both ends: all from the lost packet on; all of the message; or "
-            "the packet alone, what comes out of order being placed (WRITEs, weft's own protocol).",
-     .source = "IBA 9.7; go_back_0: Guo et al., SIGCOMM 2016, 4.1"},
+            "the packet alone, what comes out of order being placed (WRITEs, weft's own protocol). "
+            "auto: as the sending NIC's profile has it, selective where the receiver's is so too.",
+     .source = "by NIC profile, generic: go_back_n (IBA 9.7); go_back_0: Guo et al., SIGCOMM 2016, "
+               "4.1"},
     {"rnr_retry", WF_KEY_UINT, FLOW(rnr_retry), "7", 0, 7,
      .doc = "RNR NAKs without progress before the flow fails; 7: never."},
     {"min_rnr_timer", WF_KEY_UINT, FLOW(min_rnr_timer), "12", 0, 31,
@@ -231,7 +234,7 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "service: ud knows send and send_imm";
     if (cfg->service == WF_FLOW_UD && cfg->size_bytes > cfg->path_mtu)
         return "service: ud has messages of one packet: size is beyond path_mtu";
-    if (cfg->service != WF_FLOW_RC && cfg->retransmit)
+    if (cfg->service != WF_FLOW_RC && cfg->retransmit && cfg->retransmit != WF_RETRANSMIT_AUTO)
         return "retransmit: only rc sends anything again";
     if (cfg->retransmit == WF_SELECTIVE && cfg->op >= WF_WORK_READ)
         return "retransmit: selective knows no READs and atomics";

@@ -110,7 +110,7 @@ struct wf_flow_cfg {
     const struct wf_cc_use *control; /* that it means; NULL: none */
     int op;                          /* enum wf_work_op */
     int service;                     /* enum wf_flow_service */
-    int retransmit;                  /* enum wf_retransmit */
+    int retransmit;                  /* enum wf_retransmit, or WF_RETRANSMIT_AUTO */
     uint32_t rnr_retry, min_rnr_timer;
     uint32_t recv_depth;                        /* receives that the receiver keeps posted */
     uint64_t recv_time_ps;                      /* until one that was used is posted again */
@@ -122,8 +122,10 @@ struct wf_flow_cfg {
 };
 
 enum wf_flow_service { WF_FLOW_RC, WF_FLOW_UC, WF_FLOW_UD };
+enum { WF_RETRANSMIT_AUTO = 3 }; /* behind those of enum wf_retransmit: the NIC's profile says */
 
 extern const struct wf_keyset wf_flow_keys;
+extern const char *const wf_retransmit_names[]; /* by enum wf_retransmit, NULL-terminated */
 /* What of it makes no sense together, or NULL. */
 const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg);
 

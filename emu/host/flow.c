@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "host/endpoint.h"
 #include "host/nic.h"
+#include "host/profile.h"
 #include "switch/switch.h"
 #include "wire/edit.h"
 
@@ -272,6 +273,7 @@ struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_node *to,
 
     f->name = wf_arena_printf(arena, "flow.%s", name);
     f->cfg = *cfg;
+    f->cfg.retransmit = wf_flow_retransmit(cfg, &from->cfg.nic, &to_cfg->nic);
     f->to = to;
     f->to_cfg = to_cfg;
     if (cfg->op >= WF_WORK_CMP_SWAP)

@@ -18,12 +18,21 @@ struct wf_nic_profile {
     const char *delay_source;
     bool on_nak;
     const char *on_nak_source;
-    const char *response, *response_source; /* to PFC */
-    const char *retransmit, *retransmit_source;
+    uint64_t response_ps; /* to PFC; WF_KEY_AUTO: by the link's rate */
+    const char *response_source;
+    int retransmit; /* enum wf_retransmit, of flows that it sends */
+    const char *retransmit_source;
 };
 
 /* By enum wf_nic_profile_id. */
 extern const struct wf_nic_profile wf_nic_profiles[WF_NIC_PROFILES];
 extern const char *const wf_cnp_pacing_names[]; /* by enum wf_cnp_pacing, NULL-terminated */
+const struct wf_nic_profile *wf_nic_profile_of(const struct wf_nic_cfg *nic);
+
+/* What a loss costs a flow from one NIC to another: what it names, else what the sender's profile
+ * says. Selective takes two ends that do it, and messages that weft knows it for; it is go_back_n
+ * without. enum wf_retransmit. */
+int wf_flow_retransmit(const struct wf_flow_cfg *cfg, const struct wf_nic_cfg *from,
+                       const struct wf_nic_cfg *to);
 
 #endif

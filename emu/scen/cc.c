@@ -207,17 +207,18 @@ static bool used(const struct wf_scenario *s, const struct wf_scen_cc *c)
 /* Name, law, published set and the value of each key, of those that flows use. */
 void wf_scen_cc_text(const struct wf_scenario *s, FILE *out)
 {
-    bool any = false;
+    bool any = wf_scen_nics_told(s);
     char buf[128];
 
+    for (uint32_t i = 0; i < s->n_ccs; i++)
+        any = any || used(s, s->ccs[i]);
+    if (any)
+        wf_scen_nics_text(s, out);
     for (uint32_t i = 0; i < s->n_ccs; i++) {
         const struct wf_scen_cc *c = s->ccs[i];
 
         if (!used(s, c))
             continue;
-        if (!any)
-            wf_scen_nics_text(s, out);
-        any = true;
         fprintf(out, "congestion control %s: %s", c->use.name, c->use.law->name);
         if (c->use.path)
             fprintf(out, " of %s", c->use.path);

@@ -4,6 +4,7 @@
  * other, and a host with go-back-N takes that for loss. All hosts are of that kind,
  * the model's and, as far as we know, those that are attached. And tables that no machine holds.
  */
+#include "host/profile.h"
 #include "scen/scen_priv.h"
 #include "switch/lb.h"
 #include "xport/qp.h"
@@ -26,18 +27,21 @@ static bool is_tree(const struct wf_scenario *s)
 }
 
 /* Whom it harms that packets overtake each other. */
-static bool minds_order(const struct wf_flow_cfg *cfg)
+static bool minds_order(const struct wf_desc *d, const struct wf_desc_flow *f)
 {
-    return cfg->service == WF_FLOW_UC ||
-           (cfg->service == WF_FLOW_RC && (cfg->retransmit != WF_SELECTIVE || cfg->op));
+    return f->cfg.service == WF_FLOW_UC ||
+           (f->cfg.service == WF_FLOW_RC &&
+            (f->cfg.op || wf_flow_retransmit(&f->cfg, &d->hosts[f->from].cfg.nic,
+                                             &d->hosts[f->to].cfg.nic) != WF_SELECTIVE));
 }
 
 /* Somebody who sends from one leaf to another and minds order; NULL: nobody. */
 static const char *somebody(const struct wf_scenario *s, const uint32_t *leaf)
 {
     for (uint32_t i = 0; i < s->desc.n_flows; i++)
-        if (minds_order(&s->desc.flows[i].cfg) && wf_scen_leaf(s, leaf[s->desc.flows[i].from]) !=
-                                                      wf_scen_leaf(s, leaf[s->desc.flows[i].to]))
+        if (minds_order(&s->desc, &s->desc.flows[i]) &&
+            wf_scen_leaf(s, leaf[s->desc.flows[i].from]) !=
+                wf_scen_leaf(s, leaf[s->desc.flows[i].to]))
             return s->desc.flows[i].name;
     for (uint32_t i = 0; i < s->desc.n_hosts; i++)
         if (s->desc.hosts[i].cfg.attach.type != WF_ATTACH_NONE)

@@ -37,8 +37,8 @@ void wf_scen_reference_nics(FILE *out)
     char buf[32];
 
     fputs("\n## NIC profiles\n\n"
-          "What `nic.profile` stands for where the keys of `nic` say auto. \"assumed\": no source "
-          "was read\nfor it.\n",
+          "What `nic.profile` stands for where the keys of `nic`, the host's `pfc.response` and a "
+          "flow's\n`retransmit` say auto. \"assumed\": no source was read for it.\n",
           out);
     for (size_t i = 0; i < WF_NIC_PROFILES; i++) {
         const struct wf_nic_profile *p = &wf_nic_profiles[i];
@@ -51,23 +51,7 @@ void wf_scen_reference_nics(FILE *out)
             p->interval_source);
         row(out, "delay of a CNP", wf_time_text(p->delay_ps, buf, sizeof(buf)), p->delay_source);
         row(out, "a CNP with a NAK", p->on_nak ? "on" : "off", p->on_nak_source);
-        row(out, "response to PFC", p->response, p->response_source);
-        row(out, "retransmission", p->retransmit, p->retransmit_source);
+        row(out, "response to PFC", wf_scen_auto_time(p->response_ps, buf), p->response_source);
+        row(out, "retransmission", wf_retransmit_names[p->retransmit], p->retransmit_source);
     }
-}
-
-/* "NICs: 3 generic, 2 connectx6"; nothing while nobody asks for more than plain ones. */
-void wf_scen_nics_text(const struct wf_scenario *s, FILE *out)
-{
-    uint32_t n[WF_NIC_PROFILES] = {0};
-    const char *between = "NICs: ";
-
-    for (uint32_t i = 0; i < s->desc.n_hosts; i++)
-        n[s->desc.hosts[i].cfg.nic.profile] += s->desc.hosts[i].cfg.attach.type == WF_ATTACH_NONE;
-    for (size_t i = 0; i < WF_NIC_PROFILES; i++) {
-        if (n[i])
-            fprintf(out, "%s%" PRIu32 " %s", between, n[i], wf_nic_profiles[i].name);
-        between = n[i] ? ", " : between;
-    }
-    fputc('\n', out);
 }

@@ -114,7 +114,12 @@ void wf_scen_nic_ccs(struct wf_scenario *s);
 /* reference_cc.c */
 void wf_scen_reference_sets(FILE *out, const struct wf_cc_law *law);
 void wf_scen_reference_nics(FILE *out);
+/* nics.c: what model hosts and flows have of their NICs' profiles. */
+void wf_scen_nics(struct wf_scenario *s);
+bool wf_scen_nics_told(const struct wf_scenario *s); /* some are other than generic */
 void wf_scen_nics_text(const struct wf_scenario *s, FILE *out);
+void wf_scen_nics_explain(const struct wf_scenario *s, const struct wf_scen_work *w, FILE *out);
+const char *wf_scen_auto_time(uint64_t ps, char buf[32]); /* "auto" of WF_KEY_AUTO */
 /* That of a name; NULL: none, or there is none such, and it is said at the field's origin. */
 const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, const void *field,
                                    const struct wf_yaml_node *at);

@@ -191,6 +191,7 @@ static int load_tree(struct wf_scenario *s)
         wf_scen_nodes(s, s->root, false);
         wf_scen_ports(s);
         wf_scen_cables(s);
+        wf_scen_nics(s);
         wf_scen_counting(s);
         wf_desc_address(&s->desc, &s->arena);
         wf_scen_ccs(s);

@@ -305,6 +305,7 @@ static void explain_workload(const struct wf_scenario *s, FILE *out)
                 w->n_flows == 1 ? "" : "s");
         wf_fill_explain(out, &wf_work_keys, w, &s->origins, "  ");
         wf_fill_explain(out, &wf_flow_keys, &w->cfg, &s->origins, "  ");
+        wf_scen_nics_explain(s, w, out);
     }
 }
 
