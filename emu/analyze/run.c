@@ -37,17 +37,25 @@ static bool fits_timer(int64_t ps)
     return n >= 8 && ps <= timer + timer / 10;
 }
 
-/* Whether so long a wait can be the timer's: an answer, or what a NAK makes the sender do, would
- * have come long before; or nothing at all was sent for just as long as a timer may be set to. */
-static bool waited(const struct wf_an_stream *s, const struct wf_an_run *run)
+/* Whether an answer, or what a NAK makes the sender do, would have come long before. */
+static bool waited_long(const struct wf_an_stream *s, const struct wf_an_run *run)
 {
-    int64_t quiet = run->quiet_ps, usual = 50000000; /* 50 us */
+    int64_t usual = 50000000; /* 50 us */
 
     if (s->ack_delay.n && s->ack_delay.max_ps > usual)
         usual = s->ack_delay.max_ps;
     if (s->nak_gap.n && s->nak_gap.max_ps > usual)
         usual = s->nak_gap.max_ps;
-    if (quiet / 4 >= usual)
+    return run->quiet_ps / 4 >= usual;
+}
+
+/* Whether so long a wait can be the timer's: a long one; or nothing at all was sent for just as
+ * long as a timer may be set to. */
+static bool waited(const struct wf_an_stream *s, const struct wf_an_run *run)
+{
+    int64_t quiet = run->quiet_ps;
+
+    if (waited_long(s, run))
         return true;
     return fits_timer(quiet) && run->silent_ps > quiet - quiet / 8;
 }
@@ -305,11 +313,11 @@ static void spurious(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_
     f.recovery_ps = run->quiet_ps;
     f.refs[0] = s->req.acked_ref;
     f.refs[2] = run->ref;
-    snprintf(f.note, sizeof(f.note),
-             "its ACK has passed here: lost on the rest of its way, or late");
-    if (!waited(s, run)) {
+    snprintf(f.note, sizeof(f.note), "its ACK has passed here: lost on the rest of its way");
+    if (!waited_long(s, run)) { /* it may only have been slow */
         f.verdict = WF_AN_UNTOLD;
-        snprintf(f.note, sizeof(f.note), "acknowledged here before; too soon for a timeout");
+        snprintf(f.note, sizeof(f.note), "acknowledged here before%s",
+                 waited(s, run) ? ", perhaps too late" : "; too soon for a timeout");
     }
     wf_an_tell(a, s, &f);
 }

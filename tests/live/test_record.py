@@ -207,17 +207,25 @@ class Live(unittest.TestCase):
         self.assertGreater(len(found), 100)
         return found
 
+    def grows(self, path, size):
+        """Wait for so many bytes of a file, however slow the machine is."""
+        for _ in range(600):
+            if os.path.exists(path) and os.path.getsize(path) >= size:
+                return
+            time.sleep(0.05)
+        self.fail(f"{path} has not grown to {size} bytes")
+
     def test_what_a_killed_run_left_is_repeated(self):
         with subprocess.Popen([WEFT, "run", "--live", "--record", "live.tar.zst", "live.yaml"],
                               cwd=self.dir, env=self.env, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as weft:
-            time.sleep(0.5)
+            log = os.path.join(self.dir, "live.tar.zst.part/ingress.pcapng")
+            self.grows(log, 1)
             with self.load() as load:
-                time.sleep(1)
+                self.grows(log, 300000)
                 weft.send_signal(signal.SIGKILL)
                 load.wait(timeout=20)
         self.assertFalse(os.path.exists(os.path.join(self.dir, "live.tar.zst")))
-        log = os.path.join(self.dir, "live.tar.zst.part/ingress.pcapng")
         for cut in (0, 7):  # also in the middle of a block
             os.truncate(log, os.path.getsize(log) - cut)
             result = json.loads(self.weft("run", "--json", "-", "live.tar.zst.part", status=1))
