@@ -9,6 +9,7 @@
 #include "wire/cm.h"
 #include "wire/edit.h"
 #include "wire/eth.h"
+#include "wire/icrc.h"
 
 enum { SERVICES = 0xe0 };
 
@@ -76,7 +77,8 @@ static void flow_event(struct wf_lcore *lc, struct wf_event *ev);
 static void set_timer(struct wf_edge_flow *f)
 {
     struct wf_node *node = &f->nic->edge->node;
-    uint64_t t = f->cc.out.timer_ps, now = node->net->lc->now_ps;
+    uint64_t now = node->net->lc->now_ps, soonest = now + WF_PS_PER_NS;
+    uint64_t t = f->cc.out.timer_ps > soonest ? f->cc.out.timer_ps : soonest;
 
     if (f->waiting.count && f->pace.end_ps < t)
         t = f->pace.end_ps;
@@ -183,13 +185,21 @@ static void flow_end(void *arg, struct wf_half *half)
 {
     struct wf_edge_nic *nic = arg;
     struct wf_edge_flow *f = half->user;
+    struct wf_fifo_node *n;
 
     if (!f)
         return;
     half->user = NULL;
-    f->pace.rate_bps = 0;
-    f->cc.out.timer_ps = WF_TIME_NEVER;
-    drain(f);
+    while ((n = wf_fifo_pop(&f->waiting))) {
+        struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
+
+        nic->waiting--;
+        f->waiting_bytes -= pkt->frame_len;
+        pkt->ready_ps = wf_edge_nic_now(nic);
+        wf_port_enqueue(wf_edge_port(nic->edge), pkt);
+    }
+    if (wf_event_pending(&f->timer))
+        wf_lcore_cancel(nic->edge->node.net->lc, &f->timer);
     f->half = NULL;
     f->next_free = nic->free;
     nic->free = f;
@@ -259,11 +269,18 @@ void wf_edge_nic_send(struct wf_edge_nic *nic, struct wf_pkt *pkt)
     drain(f);
 }
 
+/* Switches may flood what is another host's; and what is damaged says nothing. */
+static bool is_ours(const struct wf_edge_nic *nic, const struct wf_pkt *pkt)
+{
+    return !memcmp(wf_pkt_bytes(pkt), nic->edge->node.mac, 6) &&
+           wf_icrc_check(wf_pkt_bytes(pkt), wf_pkt_caplen(pkt), &pkt->p) != WF_ICRC_BAD;
+}
+
 bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt)
 {
     struct wf_half *half;
 
-    if (!is_roce(pkt))
+    if (!is_roce(pkt) || !is_ours(nic, pkt))
         return false;
     if (pkt->p.opcode == WF_OPCODE_CNP) {
         take_cnp(nic, pkt);

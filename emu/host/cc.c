@@ -74,6 +74,12 @@ static void apply(struct wf_nic_cc *x)
             *(const uint64_t *)((const char *)c->state + law->columns[i].off);
 }
 
+/* Before wf_nic_cc_start() the law knows nothing of its queue pair, whatever comes in for it. */
+static bool started(const struct wf_nic_qp *nq)
+{
+    return nq->cc->cc.env.line_bps;
+}
+
 static struct wf_nic_cc *begin(struct wf_nic_qp *nq)
 {
     struct wf_nic_cc *x = nq->cc;
@@ -196,7 +202,8 @@ void wf_nic_cc_answered(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
     const struct wf_requester *r = &nq->qp.req;
     struct wf_cc_hop hops[WF_INT_HOPS];
     struct wf_cc_ack ack = {
-        .acked_bytes = r->una_byte - x->una_byte,
+        /* go-back-0 takes back what was acknowledged */
+        .acked_bytes = r->una_byte > x->una_byte ? r->una_byte - x->una_byte : 0,
         .una_bytes = r->una_byte,
         .sent_bytes = r->next_byte,
         .rtt_ps = take_rtt(x, r->una_seq),
@@ -205,6 +212,8 @@ void wf_nic_cc_answered(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         .ecn = wf_pkt_bytes(pkt)[pkt->p.bth_off + BTH_BECN] & 0x40,
     };
 
+    if (!started(nq))
+        return;
     if (law->flags & WF_CC_INT)
         ack.n_hops = take_hops(pkt, hops);
     x->una_byte = r->una_byte;
@@ -220,7 +229,7 @@ void wf_nic_cc_cnp(struct wf_nic_qp *nq)
 {
     struct wf_nic_cc *x = begin(nq);
 
-    if (!x->use->law->on_cnp)
+    if (!started(nq) || !x->use->law->on_cnp)
         return;
     WF_CC_HOOK(x->use, on_cnp, &x->cc);
     apply(x);
@@ -231,7 +240,7 @@ void wf_nic_cc_ticked(struct wf_nic_qp *nq)
     struct wf_nic_cc *x = begin(nq);
     uint64_t timeouts = nq->qp.req.timeouts;
 
-    if (timeouts == x->timeouts)
+    if (!started(nq) || timeouts == x->timeouts)
         return;
     x->timeouts = timeouts;
     if (!x->use->law->on_timeout)

@@ -11,6 +11,7 @@ enum {
     CM_RESPONSE = 18, /* 1.07 s */
     CM_RETRIES = 15,
     SPORT_FIRST = 0xc000,
+    HEADERS_MAX = 40 + 8 + 12 + 16 + 4 + 4, /* of an L3 packet: IPv6, UDP, BTH, RETH, ImmDt, ICRC */
     UD_SEND_ONLY = WF_SERVICE_UD | WF_OP_SEND_ONLY,
 };
 #define TIMEWAIT_PS (100 * WF_PS_PER_US * 1000)
@@ -121,6 +122,8 @@ enum wf_reason wf_endpoint_rx(struct wf_host *h, const struct wf_pkt *pkt)
     memcpy(from.mac, b + 6, 6);
     from.qpn = deth.sqpn;
     gids_of(b, p, &from);
+    if (!(p->flags & WF_P_IP4) && is_v4(from.remote_gid))
+        return WF_DROP_MALFORMED; /* it could only be answered in another family */
     wf_cm_rx(&ep->agent, &from, b + p->payload_off, p->payload_len, now);
     wf_endpoint_flush(ep, now);
     return WF_DROP_NONE;
@@ -147,7 +150,8 @@ static uint16_t unfit(const struct wf_endpoint *ep, const struct wf_cm_req *req)
         return (uint16_t)cfg->refuse;
     if (req->service_type)
         return WF_CM_REJ_TRANSPORT;
-    if (req->path_mtu < 1 || req->path_mtu > 5)
+    if (req->path_mtu < 1 || req->path_mtu > 5 ||
+        (128u << req->path_mtu) + HEADERS_MAX > ep->host->cfg.mtu)
         return WF_CM_REJ_PATH_MTU;
     return 0;
 }

@@ -116,8 +116,7 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_DUP_RX] = s->duplicates;
     c[WF_FLOW_CE_RX] = s->ce_packets;
     c[WF_FLOW_DELAY_MAX_PS] = f->rx ? f->rx->delay_max_ps : 0;
-    if (f->rx)
-        wf_flow_settle_more(f);
+    wf_flow_settle_more(f);
 }
 
 static bool same_subnet(const struct wf_ip_prefix *a, const struct wf_ip_prefix *b)

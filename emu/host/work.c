@@ -134,16 +134,30 @@ void wf_flow_work(const struct wf_flow *f, struct wf_work *w)
     }
 }
 
+static void settle_responder(const struct wf_nic_qp *rx, uint64_t *c)
+{
+    const struct wf_responder_more *s = &rx->qp.respm;
+
+    c[WF_FLOW_PLACED_EARLY] = rx->qp.sel ? rx->qp.sel->placed : 0;
+    c[WF_FLOW_RNR_TX] = s->rnr_naks;
+    c[WF_FLOW_RESP_ACCESS] = s->rem_access;
+    c[WF_FLOW_RESP_LENGTH] = s->loc_len;
+    c[WF_FLOW_RESP_ERRORS] = s->errors;
+    c[WF_FLOW_RESP_FLUSHED] = s->flushed;
+    c[WF_FLOW_NO_RECEIVE] = s->no_receive;
+    c[WF_FLOW_UC_GAPS] = s->uc_gaps;
+    c[WF_FLOW_READ_REQUESTS] = s->read_requests;
+    c[WF_FLOW_ATOMIC_REQUESTS] = s->atomic_requests;
+    c[WF_FLOW_RECEIVED] = rx->qp.resp.messages;
+}
+
 void wf_flow_settle_more(struct wf_flow *f)
 {
     const struct wf_requester_more *r = &f->tx->qp.reqm;
-    const struct wf_responder_more *s = &f->rx->qp.respm;
     uint64_t *c = f->ctr;
 
     if (reads(&f->cfg))
         c[WF_FLOW_BYTES] = r->read_bytes;
-    c[WF_FLOW_PLACED_EARLY] = f->rx->qp.sel ? f->rx->qp.sel->placed : 0;
-    c[WF_FLOW_RNR_TX] = s->rnr_naks;
     c[WF_FLOW_RNR_RX] = r->rnr_naks;
     c[WF_FLOW_RNR_EXCEEDED] = r->rnr_exceeded;
     c[WF_FLOW_RETRY_EXCEEDED] = r->retry_exceeded;
@@ -153,13 +167,6 @@ void wf_flow_settle_more(struct wf_flow *f)
     c[WF_FLOW_REQ_OPERATION] = r->rem_op;
     c[WF_FLOW_REQ_ERRORS] = r->errors;
     c[WF_FLOW_REQ_FLUSHED] = r->flushed;
-    c[WF_FLOW_RESP_ACCESS] = s->rem_access;
-    c[WF_FLOW_RESP_LENGTH] = s->loc_len;
-    c[WF_FLOW_RESP_ERRORS] = s->errors;
-    c[WF_FLOW_RESP_FLUSHED] = s->flushed;
-    c[WF_FLOW_NO_RECEIVE] = s->no_receive;
-    c[WF_FLOW_UC_GAPS] = s->uc_gaps;
-    c[WF_FLOW_READ_REQUESTS] = s->read_requests;
-    c[WF_FLOW_ATOMIC_REQUESTS] = s->atomic_requests;
-    c[WF_FLOW_RECEIVED] = f->rx->qp.resp.messages;
+    if (f->rx) /* else it is a real host's */
+        settle_responder(f->rx, c);
 }

@@ -12,11 +12,14 @@ static uint8_t *at(const struct wf_pkt *pkt)
     return pkt->data + pkt->p.payload_off;
 }
 
-/* Whole, and not cut by a switch. */
+/* Whole, not cut by a switch, and not damaged on the way: a fault may repair the ICRC. */
 static bool there(const struct wf_pkt *pkt)
 {
+    const uint8_t *b = at(pkt);
+
     return pkt->flags & WF_PKT_INT && pkt->p.payload_off + WF_INT_LEN <= pkt->caplen &&
-           at(pkt)[0] == WF_INT_MAGIC && !(pkt->flags & WF_PKT_TRIMMED);
+           !(pkt->flags & WF_PKT_TRIMMED) && b[0] == WF_INT_MAGIC && b[2] == WF_INT_HOPS &&
+           (b[1] & ~WF_INT_ECHO) <= WF_INT_HOPS;
 }
 
 static void put(uint8_t *b, const struct wf_int_hop *h)

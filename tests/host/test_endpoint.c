@@ -156,6 +156,18 @@ static void asks_again_while_nobody_listens(void **state)
     assert_int_equal(ENDPOINT(CM_REJECTED), 3);
 }
 
+/* A path MTU whose packets the listener's host can't take is refused, not found out by timeouts. */
+static void a_path_mtu_that_the_host_cannot_take(void **state)
+{
+    (void)state;
+    s.d.hosts[1].cfg.mtu = 1500;
+    flow(PORT, 1000, 1)->path_mtu = 2048;
+    run();
+    assert_int_equal(FLOW(MSGS_FAILED), 1);
+    assert_int_equal(FLOW(TX_PACKETS), 0);
+    assert_int_equal(ENDPOINT(CM_REJECTED), 1);
+}
+
 static void too_many_at_once(void **state)
 {
     (void)state;
@@ -262,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(less_memory_takes_turns, start, stop),
         cmocka_unit_test_setup_teardown(nobody_listens_there, start, stop),
         cmocka_unit_test_setup_teardown(asks_again_while_nobody_listens, start, stop),
+        cmocka_unit_test_setup_teardown(a_path_mtu_that_the_host_cannot_take, start, stop),
         cmocka_unit_test_setup_teardown(too_many_at_once, start, stop),
         cmocka_unit_test_setup_teardown(one_after_the_other, start, stop),
         cmocka_unit_test_setup_teardown(nobody_answers, start, stop),

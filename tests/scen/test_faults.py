@@ -199,6 +199,17 @@ class Faults(unittest.TestCase):
             self.assertEqual(sum(f.values()), 0)
 
     @unittest.skipIf(shutil.which("tshark") is None, "tshark is not installed")
+    def test_damaged_telemetry_is_none(self):
+        """What HPCC reads was changed on the way, and the ICRC made right for it: the count of
+        places in data and in acknowledgements."""
+        base = (TWO + "cc: {hp: {law: hpcc}}\nhosts: {'*': {mtu: 4400}}\nworkload: [{name: f, "
+                "from: h0, to: h1, size: 64kB, cc: hp, path_mtu: 1024}]\n")
+        for where in ("where: 'leaf1:p0'", "where: 'leaf0:p0', match: roce_ack"):
+            code, result, err = run(f"  - {{do: corrupt, {where}, crc: repaired, part: payload, "
+                                    "offset: 1, bytes: 1, flip: 0x7f}\n", base=base)
+            self.assertEqual(code, 0, err)
+            self.assertEqual(result["flows"][0]["delivered_bytes"], 64000)
+
     def test_the_wire_holds_what_was_asked_for(self):
         base = TWO + FLOW + "capture: [{at: 'h0:p0', file: c.pcapng}]\n"
         faults = ("  - {do: nak, code: psn_sequence, where: 'leaf0:p0', flow: f, nth: 1, "
