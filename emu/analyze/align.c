@@ -166,8 +166,13 @@ static void set(struct wf_an_source *s, const struct match *m)
     s->offset_ps = -first;
     if (!offset(m, 1, &second) || m->to_ps - m->from_ps < WF_AN_DRIFT_SPAN_PS)
         return;
-    /* between the middles of both halves */
+    /* between the middles of both halves; no clock runs that wrong, it was set meanwhile */
     s->drift = (double)(second - first) / ((double)(m->to_ps - m->from_ps) / 2);
+    s->jumped = fabs(s->drift) > DRIFT_MAX;
+    if (s->jumped) {
+        s->drift = 0;
+        return;
+    }
     s->offset_ps =
         -first + (int64_t)(s->drift * ((double)m->from_ps + (double)(m->to_ps - m->from_ps) / 4));
     s->drift = -s->drift;

@@ -35,6 +35,7 @@ struct wf_an_source {
     double drift;            /* and added for each picosecond since the start */
     uint64_t matched;        /* packets that tell so; 0: the clock was not aligned */
     bool one_way;            /* and they went one way only */
+    bool jumped;             /* their times disagree with any drift: held against the first half */
     uint16_t point_of[256];  /* by interface, 1 + point; 0: not known yet */
 };
 

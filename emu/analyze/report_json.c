@@ -266,10 +266,10 @@ static json_t *capture_json(const struct wf_an_report *r, const struct wf_an_sum
 
         if (c->matched)
             json_array_append_new(clocks,
-                                  json_pack("{ss sI sf so sb}", "point", c->name, "ahead_ps",
+                                  json_pack("{ss sI sf so sb sb}", "point", c->name, "ahead_ps",
                                             (json_int_t)wf_an_ahead_ps(r->in, c), "drift_ppm",
                                             -c->drift * 1e6, "packets", wf_json_u64(c->matched),
-                                            "one_way", c->one_way));
+                                            "one_way", c->one_way, "jumped", c->jumped));
     }
     json_object_set_new(o, "clocks", clocks);
     json_object_set_new(o, "files", files);

@@ -103,10 +103,12 @@ static void print_clocks(const struct wf_an_input *in, FILE *out)
 
         if (s->matched)
             fprintf(out,
-                    "clock      %s is %s %s %s, runs %+.3f ppm, by %" PRIu64 " packets of both%s\n",
+                    "clock      %s is %s %s %s, runs %+.3f ppm, by %" PRIu64
+                    " packets of both%s%s\n",
                     s->name, span(ahead < 0 ? -(ahead + 1) : ahead, t, sizeof(t)),
                     ahead >= 0 ? "ahead of" : "behind", in->sources[0].name, -s->drift * 1e6,
-                    s->matched, s->one_way ? ", all one way: the delay counts as none" : "");
+                    s->matched, s->one_way ? ", all one way: the delay counts as none" : "",
+                    s->jumped ? "; it was set meanwhile: times behind that are off" : "");
     }
 }
 

@@ -183,13 +183,26 @@ const struct wf_cc_use *wf_scen_cc(struct wf_scenario *s, const char *name, cons
     return law ? &add(s, name, law, path)->use : NULL;
 }
 
+/* A NIC between a real stack and the fabric sees no acknowledgement of its own. */
+static bool suits_an_edge(const struct wf_cc_law *law)
+{
+    return law->flags & WF_CC_PACED && !(law->flags & (WF_CC_INT | WF_CC_RTT | WF_CC_ECHO));
+}
+
 void wf_scen_nic_ccs(struct wf_scenario *s)
 {
     for (uint32_t i = 0; i < s->desc.n_hosts; i++) {
         struct wf_host_cfg *h = &s->desc.hosts[i].cfg;
+        const struct wf_cc_use *use = wf_scen_cc(s, h->nic.cc, &h->nic.cc, NULL);
 
-        if (h->attach.type != WF_ATTACH_NONE)
-            h->nic.control = wf_scen_cc(s, h->nic.cc, &h->nic.cc, NULL);
+        if (!use || h->attach.type == WF_ATTACH_NONE)
+            continue;
+        h->nic.control = use;
+        if (!suits_an_edge(use->law))
+            wf_scen_complain(s, false, &h->nic.cc, NULL,
+                             "'%s' at %s, which is attached: a NIC there knows no round trips or "
+                             "acknowledgements, expected dcqcn, or fixed with a rate",
+                             use->name, s->desc.hosts[i].name);
     }
 }
 

@@ -203,6 +203,16 @@ class Check(unittest.TestCase):
                     code, _, err = check(os.path.join(folder, name))
                     self.assertEqual(code, 0, err)
 
+    def test_controls_of_hosts_are_judged_where_they_stand(self):
+        """A wrong name at a host that no flow leaves; laws that an attached host's NIC can't run."""
+        code, _, err = check("-", text=GOOD + "hosts: {h0: {nic: {cc: nope}}}\n")
+        self.assertEqual(code, 2)
+        self.assertIn("stdin:3:24: error: there is no congestion control 'nope'", err)
+        code, _, err = check("-", text=GOOD + "hosts: {h0: {attach: {type: vhost_user}, "
+                                              "nic: {cc: hpcc}}}\n")
+        self.assertEqual(code, 2)
+        self.assertIn("'hpcc' at h0, which is attached", err)
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())
