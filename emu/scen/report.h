@@ -78,6 +78,9 @@ json_t *wf_report_deadlocks_json(const struct wf_report *r);
 /* report_headroom.c: lossless groups that refused frames. */
 void wf_report_headroom_text(const struct wf_report *r, FILE *out);
 json_t *wf_report_headroom_json(const struct wf_report *r);
+/* report_controls.c: congestion controls in use; profiles of NICs. */
+json_t *wf_report_controls_json(const struct wf_report *r);
+json_t *wf_report_nics_json(const struct wf_report *r);
 /* The names of flows that were stopped and pass no root: at most max; how many there are. */
 uint32_t wf_report_victims(const struct wf_report *r, const char **out, uint32_t max);
 void wf_report_junit(const struct wf_report *r, FILE *out);

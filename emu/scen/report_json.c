@@ -180,6 +180,8 @@ json_t *wf_report_json(struct wf_report *r)
     json_object_set_new(j, "fabric", counters(&wf_ctrs_fabric, r->f->ctr, true));
     json_object_set_new(j, "hosts", holders(r, &wf_ctrs_edge, true));
     json_object_set_new(j, "flows", flow_list(r));
+    json_object_set_new(j, "controls", wf_report_controls_json(r));
+    json_object_set_new(j, "nics", wf_report_nics_json(r));
     json_object_set_new(j, "slowdowns", wf_slow_json(r->scen, r->f));
     json_object_set_new(j, "ports", port_list(r));
     json_object_set_new(j, "priorities", holders(r, &wf_ctrs_prio, false));

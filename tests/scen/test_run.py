@@ -91,6 +91,28 @@ class Run(unittest.TestCase):
                 names.append(os.path.basename(path))
         self.assertIn("incast.yaml", names)
 
+    def test_controls_and_nics_are_in_the_json(self):
+        text = ("weft: 1\ntopology: {kind: leaf_spine, leaves: 1, spines: 0, hosts_per_leaf: 4}\n"
+                "cc: {slow: {law: dcqcn, params: sigcomm15, timer: 100us}, idle: {law: hpcc}}\n"
+                "hosts: {h0: {nic: {profile: connectx6, cc: slow}}}\n"
+                "workload: [{name: a, from: h0, to: h1}, {name: b, from: h2, to: h1, cc: timely}, "
+                "{name: c, from: h3, to: h1}]\n")
+        _, result, _ = run_json(text)
+        fit(result, "weft.run.1.json")
+        controls = {c.pop("name"): c for c in result["controls"]}
+        self.assertEqual(sorted(controls), ["slow", "timely"])
+        self.assertEqual(controls["slow"]["values"]["timer"], "100us")
+        self.assertEqual({k: v for k, v in controls["slow"].items() if k != "values"},
+                         {"law": "dcqcn", "params": "sigcomm15", "flows": 1, "attached_hosts": 0})
+        self.assertNotIn("params", controls["timely"])
+        self.assertEqual([(n["profile"], n["hosts"]) for n in result["nics"]],
+                         [("generic", 3), ("connectx6", 1)])
+        self.assertEqual(result["nics"][1]["where_auto"]["cnp_interval"]["value"], "4us")
+        self.assertEqual(result["nics"][0]["where_auto"]["retransmit"],
+                         {"value": "go_back_n", "source": "IBA 9.7.5"})
+        _, result, _ = run_json(TWO + FLOW)
+        self.assertEqual(result["controls"], [])
+
     @unittest.skipIf(jsonschema is None, "python3-jsonschema is not installed")
     def test_the_schema_can_refuse(self):
         _, result, _ = run_json(TWO + FLOW)
