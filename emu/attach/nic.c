@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "host/cc_guard.h"
 #include "wire/bth.h"
 #include "wire/cm.h"
 #include "wire/edit.h"
@@ -89,12 +90,13 @@ static void set_timer(struct wf_edge_flow *f)
                           wf_event_key(node->entity, WF_EV_TIMER, node->seq++), flow_event);
 }
 
-static void call(struct wf_edge_flow *f, void (*hook)(struct wf_cc *))
-{
-    f->cc.now_ps = wf_edge_nic_now(f->nic);
-    if (hook)
-        hook(&f->cc);
-}
+/* A hook of the law, which may have none such. */
+#define CALL(f, hook, ...)                                                                         \
+    do {                                                                                           \
+        (f)->cc.now_ps = wf_edge_nic_now((f)->nic);                                                \
+        if ((f)->nic->use->law->hook)                                                              \
+            WF_CC_HOOK((f)->nic->use, hook, __VA_ARGS__);                                          \
+    } while (0)
 
 /* The law's rate from now on; what is left of the gap to the next packet changes with it. */
 static void take_rate(struct wf_edge_flow *f)
@@ -114,14 +116,11 @@ static void take_rate(struct wf_edge_flow *f)
 
 static void leave(struct wf_edge_flow *f, struct wf_pkt *pkt)
 {
-    const struct wf_cc_law *law = f->nic->use->law;
     uint64_t now = wf_edge_nic_now(f->nic);
 
     if (f->pace.rate_bps)
         wf_txclock_take(&f->pace, now, pkt->frame_len + WF_WIRE_OVERHEAD);
-    f->cc.now_ps = now;
-    if (law->on_send)
-        law->on_send(&f->cc, pkt->p.payload_len, false);
+    CALL(f, on_send, &f->cc, pkt->p.payload_len, false);
     take_rate(f);
     pkt->ready_ps = now;
     wf_port_enqueue(wf_edge_port(f->nic->edge), pkt);
@@ -152,7 +151,7 @@ static void flow_event(struct wf_lcore *lc, struct wf_event *ev)
 
     if (f->cc.out.timer_ps <= lc->now_ps) {
         f->cc.out.timer_ps = WF_TIME_NEVER;
-        call(f, f->nic->use->law->on_timer);
+        CALL(f, on_timer, &f->cc);
         take_rate(f);
     }
     drain(f);
@@ -176,7 +175,7 @@ static void flow_begin(struct wf_edge_flow *f, struct wf_half *half)
     f->half = half;
     f->pace = (struct wf_txclock){.rate_bps = 0};
     half->user = f;
-    call(f, nic->use->law->on_start);
+    CALL(f, on_start, &f->cc);
     take_rate(f);
 }
 
@@ -222,7 +221,7 @@ static struct wf_edge_flow *flow_of(struct wf_edge_nic *nic, struct wf_half *hal
 
 static void slow_down(struct wf_edge_flow *f)
 {
-    call(f, f->nic->use->law->on_cnp);
+    CALL(f, on_cnp, &f->cc);
     take_rate(f);
     drain(f);
 }

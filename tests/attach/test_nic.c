@@ -7,13 +7,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "attach/ingress.h"
 #include "cc/laws.h"
+#include "host/cc_guard.h"
 #include "host/cc_law.h"
 #include "support.h"
 #include "wire/edit.h"
@@ -323,6 +328,72 @@ static void memory_is_bounded(void **state)
     assert_true(ctr(3, WF_EDGE_NIC_FORGOTTEN) >= 2 * WF_EDGE_NIC_HALVES);
 }
 
+static void start_with_a_timer(struct wf_cc *c)
+{
+    c->out.timer_ps = c->now_ps + 1000;
+}
+
+static void crash(struct wf_cc *c)
+{
+    (void)c;
+    raise(SIGFPE);
+}
+
+static void crash_at_send(struct wf_cc *c, uint32_t payload_bytes, bool again)
+{
+    (void)c, (void)payload_bytes, (void)again;
+    raise(SIGFPE);
+}
+
+/* Data with CE, and so a CNP, under this law of a shared object. */
+static void provoke(const struct wf_cc_law *law)
+{
+    use.law = law;
+    use.path = "./broken.so";
+    wf_cc_guard();
+    data(0, 3, 0x33, 5, WF_ECN_CE);
+    run(100);
+}
+
+/* Whose a crash is, is said for each hook; the program ends with status 4. */
+static void a_control_that_crashes_is_named(void **state)
+{
+    static const struct wf_cc_law laws[] = {
+        {.name = "a", .flags = WF_CC_CNP, .on_start = crash},
+        {.name = "b", .flags = WF_CC_CNP, .on_start = start_with_a_timer, .on_timer = crash},
+        {.name = "c", .flags = WF_CC_CNP, .on_start = start_with_a_timer, .on_cnp = crash},
+        {.name = "d", .on_start = start_with_a_timer, .on_send = crash_at_send},
+    };
+    static const char *const hooks[] = {"on_start", "on_timer", "on_cnp", "on_send"};
+    char said[256], want[256];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        int fds[2], status;
+        FILE *from;
+        pid_t pid;
+
+        assert_int_equal(pipe(fds), 0);
+        pid = fork();
+        if (!pid) {
+            dup2(fds[1], STDERR_FILENO);
+            provoke(&laws[i]);
+            _exit(0);
+        }
+        close(fds[1]);
+        from = fdopen(fds[0], "r");
+        said[0] = 0;
+        assert_true(fgets(said, sizeof(said), from) || feof(from));
+        fclose(from);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        snprintf(want, sizeof(want),
+                 "weft: control './broken.so' crashed in its hook %s (SIGFPE)\n", hooks[i]);
+        assert_string_equal(said, want);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_must_not_be_answered, begin, end),
         cmocka_unit_test_setup_teardown(paced_as_configured, begin, end),
         cmocka_unit_test_setup_teardown(memory_is_bounded, begin, end),
+        cmocka_unit_test_setup_teardown(a_control_that_crashes_is_named, begin, end),
     };
 
     wft_eal(512);
