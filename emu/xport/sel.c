@@ -147,7 +147,11 @@ enum wf_qp_verdict wf_sel_nak(struct wf_qp *qp, const struct wf_ext_hdrs *ext, u
 
 static void answer_nak(struct wf_qp *qp)
 {
-    wf_responder_answer(&qp->resp, WF_SEL_SYNDROME, qp->resp.expect_psn);
+    struct wf_responder *s = &qp->resp;
+
+    if (s->answer && WF_AETH_KIND(s->syndrome) == WF_AETH_KIND(WF_AETH_RNR_NAK))
+        return; /* it names the same packet, and how long to wait */
+    wf_responder_answer(s, WF_SEL_SYNDROME, s->expect_psn);
 }
 
 bool wf_sel_early(struct wf_qp *qp, const struct wf_qp_in *in, const struct wf_bth *bth,

@@ -19,6 +19,7 @@ static void fresh(uint32_t psn, uint32_t mtu)
     for (uint32_t i = 0; i < sizeof(data); i++)
         data[i] = (uint8_t)(i * 11 + i / 256);
     cfg.retransmit = WF_SELECTIVE;
+    cfg.rnr_retry = 7;
     end_init(&a, &cfg);
     cfg.qpn = 0x22;
     cfg.dqpn = 0x11;
@@ -203,12 +204,50 @@ static void test_refused_in_turn(void **state)
     end_guards(&b);
 }
 
+/* No receive for what is expected while what follows is here already, or comes before the RNR NAK
+ * is out: the RNR NAK is said, and when there is a receive nothing waits for the timer of losses.
+ */
+static void test_rnr_nak_stays(void **state)
+{
+    for (int early_first = 0; early_first < 2; early_first++) {
+        struct frame f[2], g;
+
+        fresh(0, 256);
+        assert_int_equal(post_op(&a, WF_WORK_WRITE_IMM, 1, data, 200), 0);
+        assert_int_equal(post_write(&a, 2, data, 100, MEM_VA + 200), 0);
+        assert_true(pull(&a, 0, &f[0]) && pull(&a, 0, &f[1]));
+        deliver(&b, &f[early_first], 0);
+        if (early_first) {
+            assert_true(pull(&b, 0, &g));
+            assert_int_equal(g.hdr[12], WF_SEL_SYNDROME);
+            deliver(&a, &g, 0);
+        }
+        deliver(&b, &f[!early_first], 0);
+        assert_int_equal(sel_b.placed, 1);
+        assert_true(pull(&b, 0, &g));
+        assert_int_equal(g.hdr[0], 0x11);
+        assert_int_equal(g.hdr[12], WF_AETH_RNR_NAK);
+        assert_int_equal(psn_of(&g), 0);
+        deliver(&a, &g, 0);
+        assert_int_equal(post_recv(&b, 7, 32768, 8), 0);
+        assert_int_equal(wf_qp_timer_ps(&a.qp), wf_rnr_timer_ps(0));
+        wf_qp_tick(&a.qp, wf_rnr_timer_ps(0));
+        run_both(wf_rnr_timer_ps(0));
+        assert_int_equal(a.n_wc, 2);
+        assert_int_equal(b.n_rwc, 1);
+        assert_int_equal(a.qp.req.timeouts, 0);
+        assert_int_equal(b.qp.respm.rnr_naks, 1);
+        assert_memory_equal(b.mem + GUARD, data, 200);
+        assert_memory_equal(b.mem + GUARD + 200, data, 100);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),           cmocka_unit_test(test_reordering_costs_nothing),
         cmocka_unit_test(test_hostile_wire),    cmocka_unit_test(test_the_rest),
-        cmocka_unit_test(test_refused_in_turn),
+        cmocka_unit_test(test_refused_in_turn), cmocka_unit_test(test_rnr_nak_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
