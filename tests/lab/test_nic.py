@@ -64,7 +64,7 @@ def pfc_only_against_dcqcn():
     check(sum(pfc) >= 100 and min(pfc) > 0, f'{pfc}\n{summary}')
     check(not edges['h0']['rp_cnp_handled_frames'], summary)
     dcqcn, dcqcn_shares, edges, summary = outcome()
-    print(f'XOFFs to h0 and h1: PFC only {pfc}, DCQCN {dcqcn}; packets beside each other and '
+    print(f'# XOFFs to h0 and h1: PFC only {pfc}, DCQCN {dcqcn}; packets beside each other and '
           f'fairness: {pfc_shares}, {dcqcn_shares}')
     check(sum(dcqcn) * 10 <= sum(pfc), f'PFC only {pfc}, DCQCN {dcqcn}\n{summary}')
     check(dcqcn_shares[2] > 0.95, f'{dcqcn_shares}\n{summary}')
@@ -80,7 +80,7 @@ def without_a_nic_frames_are_lost():
     """Whoever obeys nothing is told as often, and loses what does not fit."""
     xoffs, beside, edges, summary = outcome('hosts.*.nic.cc=none', 'hosts.*.attach.pfc=ignore',
                                        'lossless=best_effort')
-    print(f'XOFFs to h0 and h1 without a NIC: {xoffs}; packets and fairness: {beside}')
+    print(f'# XOFFs to h0 and h1 without a NIC: {xoffs}; packets and fairness: {beside}')
     check(sum(xoffs) > 10, f'{xoffs}\n{summary}')
     check('peer_ignored_pause' in summary, summary)
     check(edges['h0']['nak_frames'] + edges['h2']['nak_frames'] > 0, summary)
