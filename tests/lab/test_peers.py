@@ -124,7 +124,8 @@ def loss_towards_the_model():
     naks = sum(m['naks_sent'] for m in more)
     check(all(m['right_bytes'] == 1 << 18 and not m['wrong_bytes'] for m in more), f'{more}')
     # path MTU 1024: 256 packets a message, so five are lost at least; a lost NAK has no twin
-    check(naks >= 3 and kernel['rcvd_seq_err'] == naks, f'{naks} NAKs sent, {kernel}')
+    # one that finds the kernel sending again by its own timer is not counted there
+    check(naks >= 3 and 0 <= naks - kernel['rcvd_seq_err'] <= 2, f'{naks} NAKs sent, {kernel}')
 
 
 def flows_to_the_program():
