@@ -22,7 +22,7 @@ enum { OFFER_LEN = 24, REGION = 1 << 20, PATTERN = 9, RECEIVES = 64, MSG = 4096 
 struct offer {
     uint64_t va;
     uint32_t rkey, len, pattern;
-    uint8_t version, recv, zero[2];
+    uint8_t version, recv, sends, zero;
 } __attribute__((packed));
 
 static int failed;
@@ -238,7 +238,8 @@ static int connect_to(char **arg, int n)
     must(rdma_create_ep(&id, res, NULL, &attr), "rdma_create_ep");
     mr = region(id, REGION);
     fill(mr->addr, REGION, PATTERN);
-    ours = offer_of(mr, REGION, n > 2 && !strcmp(arg[2], "write") ? PATTERN : 0);
+    ours = offer_of(mr, REGION, n > 2 && strchr("ws", arg[2][0]) ? PATTERN : 0);
+    ours.sends = n > 2 && !strcmp(arg[2], "send");
     param.private_data = &ours;
     if (rdma_connect(id, &param)) {
         printf("no connection: %s, status %d\n",
@@ -257,6 +258,22 @@ static int connect_to(char **arg, int n)
     return failed;
 }
 
+/* What came by SENDs; the n-th was to hold the peer's pattern and n. */
+static void sent(struct rdma_cm_id *id, const uint8_t *at, uint32_t pattern)
+{
+    uint32_t n = 0, right = 0, bytes = 0;
+    struct ibv_wc wc;
+    char text[96];
+
+    while (ibv_poll_cq(id->recv_cq, 1, &wc) > 0 && !wc.status) {
+        right += right_bytes(at + wc.wr_id * MSG, wc.byte_len, pattern + n++);
+        bytes += wc.byte_len;
+    }
+    snprintf(text, sizeof(text), "%u SENDs, %u of %u bytes are the peer's patterns", n, right,
+             bytes);
+    say(n && right == bytes, text);
+}
+
 /* One connection: what its REQ announced is here when the peer has disconnected. */
 static void serve(struct rdma_cm_id *id)
 {
@@ -273,15 +290,21 @@ static void serve(struct rdma_cm_id *id)
 
     print_offer("the peer's memory", &theirs);
     for (int i = 0; i < RECEIVES; i++)
-        must(rdma_post_recv(id, NULL, mr->addr, MSG, mr), "rdma_post_recv");
+        must(rdma_post_recv(id, (void *)(uintptr_t)i, (uint8_t *)mr->addr + i * MSG, MSG, mr),
+             "rdma_post_recv");
+    ours.recv = 1;
     must(rdma_accept(id, &param), "rdma_accept");
     do {
         must(rdma_get_cm_event(id->channel, &ev), "rdma_get_cm_event");
     } while (ev->event != RDMA_CM_EVENT_DISCONNECTED);
     rdma_ack_cm_event(ev);
-    right = right_bytes(mr->addr, len, theirs.pattern);
-    snprintf(text, sizeof(text), "%u of %u bytes are the peer's pattern", right, len);
-    say(right == len, text);
+    if (theirs.sends) {
+        sent(id, mr->addr, theirs.pattern);
+    } else {
+        right = right_bytes(mr->addr, len, theirs.pattern);
+        snprintf(text, sizeof(text), "%u of %u bytes are the peer's pattern", right, len);
+        say(right == len, text);
+    }
     rdma_disconnect(id);
     rdma_destroy_ep(id);
 }

@@ -187,11 +187,14 @@
     X(CM_UNREACHABLE, C, "cm_unreachable_events", "connections whose peer no longer answered", "", "", "") \
     X(RX_MSGS, C, "rx_messages", "requests of peers carried out", "", "", "") \
     X(RX_BYTES, C, "rx_bytes", "their payload bytes placed here", "", "", "") \
-    X(RIGHT_BYTES, C, "right_bytes", "bytes of connections of the past that held the pattern which the peer had announced", "", "", "") \
+    X(RIGHT_BYTES, C, "right_bytes", "bytes of SENDs, and of the memory of connections of the past, that held the pattern which the peer had announced", "", "", "") \
     X(WRONG_BYTES, C, "wrong_bytes", "those that did not", "", "", "") \
     X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request, out_of_sequence") \
     X(DUP_RX, C, "duplicates_received", "request packets received again", "", "", "duplicate_request") \
-    X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets, cc_rx_ce_pkts")
+    X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets, cc_rx_ce_pkts") \
+    X(RECEIVED, C, "received_messages", "messages that took a receive here", "", "", "rdma_recvs") \
+    X(ECHOED, C, "echoed_messages", "those sent back, and acknowledged", "", "", "") \
+    X(RNR_TX, C, "rnr_naks_sent_packets", "RNR NAKs sent", "", "", "send_rnr_err")
 
 #define WF_CTRS_FABRIC(X) \
     X(INJECTED, C, "injected_frames", "frames that came in from outside", "", "", "") \

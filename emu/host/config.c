@@ -89,6 +89,8 @@ static const struct wf_keyset nic_keys = {
     .size = sizeof(struct wf_nic_cfg),
 };
 
+static const char *const recv_names[] = {"none", "sink", "echo", NULL};
+
 static const struct wf_key listen_rows[] = {
     {"port", WF_KEY_UINT, LISTEN(port), "0", 0, 65535,
      .doc = "Port of rdma_cm (port space TCP) that the model host listens on; 0: on none."},
@@ -101,6 +103,14 @@ static const struct wf_key listen_rows[] = {
      .doc = "Number of the pattern that fills the memory of a new connection; 0: zeros."},
     {"refuse", WF_KEY_UINT, LISTEN(refuse), "0", 0, 65535,
      .doc = "Refuse every request with this reason, such as 28 (consumer reject); 0: none."},
+    {"recv", WF_KEY_ENUM, LISTEN(recv), "none", .names = recv_names,
+     .doc = "What becomes of SENDs. none: refused as invalid requests. sink: taken, counted and "
+            "compared. echo: sent back too."},
+    {"recv_size", WF_KEY_BYTES, LISTEN(recv_bytes), "4KiB", 1, 256ull << 10,
+     .doc = "Room of each receive; a longer SEND ends its connection."},
+    {"recv_depth", WF_KEY_UINT, LISTEN(recv_depth), "64", 0, 256,
+     .doc = "Receives that each connection keeps posted; 0: none ever, RNR NAK is all that SENDs "
+            "get."},
 };
 
 static const struct wf_keyset listen_keys = {
@@ -216,8 +226,9 @@ static const struct wf_key flow_rows[] = {
      .doc = "READs and atomics that the receiver can answer at once; one more is refused."},
     {"connect", WF_KEY_UINT, FLOW(connect), "0", 0, 65535,
      .doc = "Ask the destination for a connection by rdma_cm (port space TCP) at this port, write "
-            "real bytes to the memory that its REP offers, and disconnect at the end; the "
-            "destination is a real host or a model that listens (docs/howto-peers.md). 0: both "
+            "real bytes to the memory that its REP offers, or send them to its receives, and "
+            "disconnect at the end; the destination is a real host or a model that listens "
+            "(docs/howto-peers.md). 0: both "
             "ends are models and know each other."},
     {"connect_wait", WF_KEY_TIME, FLOW(connect_wait_ps), "0", 0, 3600 * WF_PS_PER_S,
      .doc = "With connect: how long after `start` it asks again, each second, while nobody listens "
@@ -238,9 +249,9 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "retransmit: only rc sends anything again";
     if (cfg->retransmit == WF_SELECTIVE && cfg->op >= WF_WORK_READ)
         return "retransmit: selective knows no READs and atomics";
-    if (cfg->connect &&
-        (cfg->service != WF_FLOW_RC || cfg->op != WF_WORK_WRITE || cfg->retransmit == WF_SELECTIVE))
-        return "connect: knows rc, write, and go_back_n or go_back_0";
+    if (cfg->connect && (cfg->service != WF_FLOW_RC || cfg->op == WF_WORK_WRITE_IMM ||
+                         cfg->op > WF_WORK_SEND_IMM || cfg->retransmit == WF_SELECTIVE))
+        return "connect: knows rc; write, send and send_imm; go_back_n and go_back_0";
     return NULL;
 }
 

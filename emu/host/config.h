@@ -65,6 +65,8 @@ struct wf_nic_cfg {
     uint32_t cnp_dscp;
 };
 
+enum wf_listen_recv { WF_LISTEN_NONE, WF_LISTEN_SINK, WF_LISTEN_ECHO }; /* as in an offer */
+
 /* A model host that real programs connect to by the RDMA IP CM service. */
 struct wf_listen_cfg {
     uint32_t port;         /* 0: it does not listen */
@@ -72,6 +74,9 @@ struct wf_listen_cfg {
     uint64_t memory_bytes; /* of each connection */
     uint32_t pattern;      /* that the memory begins with, see offer.h */
     uint32_t refuse;       /* every request, with this reason; 0: none */
+    int recv;              /* enum wf_listen_recv: what becomes of SENDs */
+    uint64_t recv_bytes;   /* of each receive */
+    uint32_t recv_depth;   /* receives of a connection */
 };
 
 struct wf_host_cfg {

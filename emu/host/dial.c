@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The active side of an endpoint: a flow that asks a peer for a connection, learns from the REP's
- * private data where it may write, carries out its messages there and disconnects. Each message
- * is a part of the flow's own memory, which holds a pattern, and goes to the same offset at the
- * peer: when all have arrived the peer has the pattern.
+ * private data where it may write, carries out its messages there and disconnects. Each WRITE is
+ * a part of the flow's own memory, which holds a pattern, and goes to the same offset at the peer:
+ * when all have arrived the peer has the pattern. Each SEND holds a pattern of its own.
  */
 #include <string.h>
 
@@ -14,13 +14,31 @@
 #define AGAIN_PS WF_PS_PER_S
 enum { MEM_MAX = 4 << 20, CODE_OF_256 = 1 };
 
+static bool sends(const struct wf_flow_cfg *cfg)
+{
+    return cfg->op != WF_WORK_WRITE;
+}
+
 /* As many messages as lie beside each other in the flow's memory. */
 static uint32_t slots_of(const struct wf_flow_cfg *cfg)
 {
-    uint64_t n = cfg->size_bytes ? MEM_MAX / cfg->size_bytes : 1;
+    uint64_t n = cfg->size_bytes ? MEM_MAX / cfg->size_bytes : 1, least = 1 + sends(cfg);
 
-    n = n < 1 ? 1 : n;
+    n = n < least ? least : n;
     return (uint32_t)(n < cfg->count ? n : cfg->count);
+}
+
+/* Messages that are posted at once. A SEND's bytes are made when it is to be posted, in a place
+ * that none of those uses. */
+static uint32_t sq_len(const struct wf_flow *f)
+{
+    uint32_t most = f->cfg.count < WF_HOST_SQ_LEN ? f->cfg.count : WF_HOST_SQ_LEN, n = 1;
+
+    if (!sends(&f->cfg))
+        return most;
+    while (2 * n <= most && 2 * n < f->slots)
+        n *= 2;
+    return n;
 }
 
 void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena)
@@ -34,7 +52,7 @@ void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_are
     wf_prng_init(&prng, from->node.net->seed, f->name);
     f->pattern = (uint32_t)wf_prng_u64(&prng) | 1;
     wf_peer_new(ep, p, from->cfg.listen.connections + ep->n_active++, f->cfg.size_bytes * f->slots,
-                f->cfg.count < WF_HOST_SQ_LEN ? f->cfg.count : WF_HOST_SQ_LEN, arena);
+                sq_len(f), arena);
     wf_pattern_fill(p->mem, f->pattern, 0, p->mem_len);
     p->flow = f;
     f->tx = p->nq;
@@ -76,7 +94,8 @@ static uint32_t put_private(uint8_t to[WF_CM_IP_LEN + WF_OFFER_LEN], const struc
     wf_offer_put(to + WF_CM_IP_LEN, &(struct wf_offer){.va = p->va,
                                                        .rkey = p->rkey,
                                                        .len = (uint32_t)p->mem_len,
-                                                       .pattern = f->pattern});
+                                                       .pattern = f->pattern,
+                                                       .sends = sends(&f->cfg)});
     return WF_CM_IP_LEN + WF_OFFER_LEN;
 }
 
@@ -129,7 +148,7 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     struct wf_offer o;
 
     if (!wf_offer_get(m->private_data, wf_cm_private_len(WF_CM_REP), &o) ||
-        o.len < f->cfg.size_bytes) {
+        (sends(&f->cfg) ? !o.recv : o.len < f->cfg.size_bytes)) {
         wf_cm_reject(&p->ep->agent, p->conn, WF_CM_REJ_CONSUMER, NULL, 0, now_ps);
         failed(f);
         return;
@@ -143,7 +162,8 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     cfg.retries = f->cfg.retries;
     if (f->cfg.control)
         wf_nic_cc_tune(f->cfg.control, &cfg);
-    if (o.len / f->cfg.size_bytes < f->slots)
+    cfg.rnr_retry = (uint8_t)f->cfg.rnr_retry;
+    if (!sends(&f->cfg) && o.len / f->cfg.size_bytes < f->slots)
         f->slots = (uint32_t)(o.len / f->cfg.size_bytes);
     f->raddr = o.va;
     f->rkey = o.rkey;
@@ -160,6 +180,8 @@ void wf_endpoint_work(const struct wf_flow *f, uint64_t i, struct wf_work *w)
     w->raddr = f->raddr + off;
     w->n_sge = 1;
     w->sge[0] = (struct iovec){f->tx->peer->mem + off, w->len};
+    if (sends(&f->cfg))
+        wf_pattern_fill(f->tx->peer->mem + off, f->pattern + (uint32_t)i, 0, w->len);
 }
 
 void wf_endpoint_done(struct wf_flow *f)

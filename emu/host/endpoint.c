@@ -194,8 +194,10 @@ static void open_listener(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint3
     cfg.path_mtu = 128u << m->req.path_mtu;
     cfg.ack_timeout_ps = wf_cm_wait_ps(m->path[0].ack_timeout);
     cfg.retries = m->req.retry_count;
+    cfg.rnr_retry = m->req.rnr_retry;
+    cfg.window_bytes = (uint64_t)WF_ENDPOINT_ECHO_PACKETS * cfg.path_mtu;
     wf_pattern_fill(p->mem, p->ep->host->cfg.listen.pattern, 0, p->mem_len);
-    p->announced.pattern = 0;
+    p->announced = (struct wf_offer){0};
     wf_offer_get(m->private_data + WF_CM_IP_LEN, WF_OFFER_LEN, &p->announced);
     dress(p->nq, &p->conn->peer, &m->path[0]);
     wf_peer_open(p, &cfg);
@@ -230,7 +232,8 @@ static void on_request(struct wf_endpoint *ep, struct wf_conn *c, const struct w
     wf_offer_put(data, &(struct wf_offer){.va = p->va,
                                           .rkey = p->rkey,
                                           .len = (uint32_t)p->mem_len,
-                                          .pattern = ep->host->cfg.listen.pattern});
+                                          .pattern = ep->host->cfg.listen.pattern,
+                                          .recv = (uint8_t)ep->host->cfg.listen.recv});
     wf_cm_accept(&ep->agent, c, &qp, data, sizeof(data), now_ps);
 }
 
@@ -239,7 +242,7 @@ static void compare(struct wf_peer_qp *p)
 {
     uint64_t len = p->announced.len < p->mem_len ? p->announced.len : p->mem_len, right;
 
-    if (p->flow || !p->announced.pattern)
+    if (p->flow || !p->announced.pattern || p->announced.sends)
         return;
     right = wf_pattern_right(p->mem, p->announced.pattern, len);
     p->ep->past[WF_ENDPOINT_RIGHT_BYTES] += right;
@@ -328,14 +331,19 @@ struct wf_endpoint *wf_endpoint_of(struct wf_host *h, struct wf_arena *arena)
 void wf_endpoint_ready(struct wf_host *h, struct wf_arena *arena)
 {
     const struct wf_listen_cfg *cfg = &h->cfg.listen;
+    bool echoes = cfg->recv == WF_LISTEN_ECHO && cfg->recv_depth;
 
     if (!cfg->port)
         return;
     wf_endpoint_of(h, arena);
     h->endpoint->n_listeners = cfg->connections;
     h->endpoint->listeners = WF_ARENA_ARRAY(arena, struct wf_peer_qp, cfg->connections);
-    for (uint32_t i = 0; i < cfg->connections; i++)
-        wf_peer_new(h->endpoint, &h->endpoint->listeners[i], i, cfg->memory_bytes, 1, arena);
+    for (uint32_t i = 0; i < cfg->connections; i++) {
+        struct wf_peer_qp *p = &h->endpoint->listeners[i];
+
+        wf_peer_new(h->endpoint, p, i, cfg->memory_bytes, echoes ? cfg->recv_depth : 1, arena);
+        wf_inbox_new(p, cfg, arena);
+    }
 }
 
 void wf_endpoint_settle(struct wf_endpoint *ep)

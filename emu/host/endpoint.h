@@ -16,7 +16,8 @@
 
 enum {
     WF_ENDPOINT_QPN_FIRST = 0x800000,
-    WF_ENDPOINT_RD_ATOMIC = 16, /* READs and atomics of a connection that may be outstanding */
+    WF_ENDPOINT_RD_ATOMIC = 16,     /* READs and atomics of a connection that may be outstanding */
+    WF_ENDPOINT_ECHO_PACKETS = 128, /* likewise, of what goes back */
 };
 
 /* A queue pair of the endpoint and the memory that it opens to its peer. */
@@ -32,6 +33,11 @@ struct wf_peer_qp {
     uint32_t rkey;
     struct wf_offer announced; /* passive: by the REQ; pattern 0: nothing */
     uint32_t psn;              /* active: that the peer begins to send with */
+    enum wf_listen_recv recv;  /* NONE: and nothing of what follows */
+    struct wf_rq rq;
+    struct wf_recv *places;
+    uint8_t *inbox; /* memory of receives */
+    uint32_t recv_len, recv_depth, rq_len, n_sends;
 };
 
 struct wf_endpoint {
@@ -73,11 +79,20 @@ void wf_endpoint_over(struct wf_peer_qp *p, bool again);
 void wf_endpoint_flush(struct wf_endpoint *ep, uint64_t now_ps);
 struct wf_peer_qp *wf_peer_new(struct wf_endpoint *ep, struct wf_peer_qp *p, uint32_t number,
                                uint64_t mem_len, uint32_t sq_len, struct wf_arena *arena);
+/* The peer sends: that is as good as its RTU. */
+void wf_peer_heard(struct wf_peer_qp *p);
 /* The queue pair becomes what the two ends have agreed upon. */
 void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg);
 /* It is deaf from now on; what it has counted stays in the endpoint's counters. */
 void wf_peer_close(struct wf_peer_qp *p);
 /* What its responder has counted, added to the endpoint's counters. */
 void wf_peer_count(const struct wf_peer_qp *p, uint64_t *ctr);
+
+/* Its receives: when it is made, and when it is opened. */
+void wf_inbox_new(struct wf_peer_qp *p, const struct wf_listen_cfg *cfg, struct wf_arena *arena);
+void wf_inbox_open(struct wf_peer_qp *p);
+void wf_inbox_received(void *arg, const struct wf_wc *wc);
+/* What was sent back is done. */
+void wf_inbox_echoed(void *arg, const struct wf_wc *wc);
 
 #endif

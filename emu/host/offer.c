@@ -14,6 +14,7 @@ void wf_offer_put(uint8_t to[WF_OFFER_LEN], const struct wf_offer *o)
     wf_st32(to + 16, o->pattern);
     to[20] = WF_OFFER_VERSION;
     to[21] = o->recv;
+    to[22] = o->sends;
 }
 
 bool wf_offer_get(const uint8_t *from, uint32_t len, struct wf_offer *o)
@@ -24,7 +25,8 @@ bool wf_offer_get(const uint8_t *from, uint32_t len, struct wf_offer *o)
                            .rkey = wf_ld32(from + 8),
                            .len = wf_ld32(from + 12),
                            .pattern = wf_ld32(from + 16),
-                           .recv = from[21]};
+                           .recv = from[21],
+                           .sends = from[22] & 1};
     return true;
 }
 

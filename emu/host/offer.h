@@ -10,7 +10,9 @@
  *          16  4  pattern that fills it; 0: zeros, or nobody says
  *          20  1  version, 1
  *          21  1  what becomes of SENDs to this end: 0 none are taken, 1 counted, 2 sent back
- *          22  2  zeros
+ *          22  1  of a REQ with a pattern p: 0 its WRITEs leave p at the same offsets of the peer's
+ *                 memory, 1 its n-th SEND, from 0, holds pattern p + n
+ *          23  1  zero
  *
  * Pattern p: bytes 8k to 8k+7 are, little-endian, the number SplitMix64 makes of p x 2^32 + k + 1.
  */
@@ -26,6 +28,7 @@ struct wf_offer {
     uint64_t va;
     uint32_t rkey, len, pattern;
     uint8_t recv; /* enum wf_listen_recv */
+    bool sends;
 };
 
 void wf_offer_put(uint8_t to[WF_OFFER_LEN], const struct wf_offer *o);

@@ -5,24 +5,33 @@
 #include "base/assert.h"
 #include "host/endpoint.h"
 
-enum { RKEY_FIRST = 0x5000 };
+enum { RKEY_FIRST = 0x5000, RNR_TIMER = 12 /* 0.64 ms */ };
+
+void wf_peer_heard(struct wf_peer_qp *p)
+{
+    uint64_t now = p->ep->host->node.net->lc->now_ps;
+
+    if (!p->conn || p->conn->state != WF_CONN_REP_SENT)
+        return;
+    wf_cm_traffic(&p->ep->agent, p->conn, now);
+    wf_endpoint_flush(p->ep, now);
+}
 
 static int reach(void *arg, uint32_t rkey, uint64_t va, uint64_t len, enum wf_mem_access access,
                  uint8_t **at)
 {
     struct wf_nic_qp *nq = arg;
-    struct wf_endpoint *ep = nq->peer->ep;
 
-    if (nq->peer->conn && nq->peer->conn->state == WF_CONN_REP_SENT) { /* before its RTU */
-        wf_cm_traffic(&ep->agent, nq->peer->conn, ep->host->node.net->lc->now_ps);
-        wf_endpoint_flush(ep, ep->host->node.net->lc->now_ps);
-    }
+    wf_peer_heard(nq->peer);
     return wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
 }
 
 static void init(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg)
 {
-    struct wf_qp_user user = {.arg = p->nq, .mem = reach, .complete = wf_flow_completed};
+    struct wf_qp_user user = {.arg = p->nq,
+                              .mem = reach,
+                              .complete = p->flow ? wf_flow_completed : wf_inbox_echoed,
+                              .received = wf_inbox_received};
     struct wf_qp *qp = &p->nq->qp;
 
     WF_ASSERT(!wf_qp_init(qp, cfg, &user, qp->req.sq, qp->req.sq_mask + 1));
@@ -48,6 +57,7 @@ struct wf_peer_qp *wf_peer_new(struct wf_endpoint *ep, struct wf_peer_qp *p, uin
     struct wf_qp_cfg cfg = {.qpn = WF_ENDPOINT_QPN_FIRST + number,
                             .pkey = WF_BTH_PKEY,
                             .path_mtu = 1024,
+                            .min_rnr_timer = RNR_TIMER,
                             .window_bytes = 1 << 17};
 
     p->ep = ep;
@@ -71,6 +81,7 @@ struct wf_peer_qp *wf_peer_new(struct wf_endpoint *ep, struct wf_peer_qp *p, uin
 void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg)
 {
     init(p, cfg);
+    wf_inbox_open(p);
     p->open = true;
 }
 
@@ -83,6 +94,7 @@ void wf_peer_count(const struct wf_peer_qp *p, uint64_t *ctr)
     ctr[WF_ENDPOINT_NAK_TX] += s->naks;
     ctr[WF_ENDPOINT_DUP_RX] += s->duplicates;
     ctr[WF_ENDPOINT_CE_RX] += s->ce_packets;
+    ctr[WF_ENDPOINT_RNR_TX] += p->nq->qp.respm.rnr_naks;
 }
 
 void wf_peer_close(struct wf_peer_qp *p)

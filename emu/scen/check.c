@@ -10,6 +10,7 @@
 
 #include "net/int.h"
 #include "scen/scen_priv.h"
+#include "xport/work.h"
 
 /* The other end of a link, and this one. */
 struct side {
@@ -116,6 +117,10 @@ static void check_connect(struct wf_scenario *s, const struct wf_scen_work *w,
     if (to->cfg.attach.type == WF_ATTACH_NONE && !to->cfg.listen.port)
         wf_scen_complain(s, false, &w->cfg.connect, w->at,
                          "%s is a model that does not listen: nobody to connect to", to->name);
+    else if (to->cfg.attach.type == WF_ATTACH_NONE && w->cfg.op != WF_WORK_WRITE &&
+             to->cfg.listen.recv != WF_LISTEN_SINK)
+        wf_scen_complain(s, false, &w->cfg.op, w->at,
+                         "%s is a model that has not 'recv: sink': no SENDs to it", to->name);
     if (w->cfg.size_bytes > WF_DIAL_BYTES_MAX)
         wf_scen_complain(s, false, &w->cfg.size_bytes, w->at,
                          "size: a flow that connects has real memory, messages of at most %u MiB",

@@ -15,6 +15,7 @@
 #include "support.h"
 
 #include "host/offer.h"
+#include "xport/work.h"
 
 enum { PORT = 7174 };
 
@@ -234,12 +235,95 @@ static void loss_is_made_good(void **state)
     assert_true(ENDPOINT(NAK_TX) > 0);
 }
 
+/* Each message takes a receive, and holds the pattern of its number; the places that they are made
+ * in are used in turn. */
+static void sends_are_taken(void **state)
+{
+    struct wf_listen_cfg *l = &s.d.hosts[1].cfg.listen;
+
+    (void)state;
+    l->recv = WF_LISTEN_SINK;
+    l->recv_bytes = 50001;
+    l->recv_depth = 2;
+    flow(PORT, 50001, 300)->op = WF_WORK_SEND;
+    flow(PORT, 3, 1)->op = WF_WORK_SEND_IMM;
+    run();
+    assert_int_equal(FLOW(MSGS), 300);
+    assert_int_equal(FLOW(TX_PACKETS), 300 * 49);
+    assert_int_equal(counters("flow.f1", &wf_ctrs_flow)[WF_FLOW_MSGS], 1);
+    assert_int_equal(ENDPOINT(RECEIVED), 301);
+    assert_int_equal(ENDPOINT(RX_MSGS), 301);
+    assert_int_equal(ENDPOINT(RIGHT_BYTES), 300 * 50001 + 3);
+    assert_int_equal(ENDPOINT(WRONG_BYTES), 0);
+    assert_int_equal(ENDPOINT(RNR_TX), 0);
+    assert_int_equal(ENDPOINT(ECHOED), 0);
+}
+
+static void lost_sends_are_made_good(void **state)
+{
+    static struct wf_desc_step lose;
+
+    (void)state;
+    s.d.hosts[1].cfg.listen.recv = WF_LISTEN_SINK;
+    flow(PORT, 4096, 200)->op = WF_WORK_SEND;
+    lose = (struct wf_desc_step){
+        .action = WF_DO_INJECT,
+        .where = "leaf1:p0",
+        .fault = {.action = WF_FAULT_DROP, .match = WF_FAULT_ROCE_DATA, .every = 37}};
+    s.d.steps = &lose;
+    s.d.n_steps = 1;
+    run();
+    assert_int_equal(FLOW(MSGS), 200);
+    assert_true(FLOW(RETX_PACKETS) > 0);
+    assert_int_equal(ENDPOINT(RECEIVED), 200);
+    assert_int_equal(ENDPOINT(RIGHT_BYTES), 200 * 4096);
+    assert_int_equal(ENDPOINT(WRONG_BYTES), 0);
+}
+
+/* Longer than the receive: an invalid request, and the connection is over. */
+static void too_long_a_send(void **state)
+{
+    (void)state;
+    s.d.hosts[1].cfg.listen.recv = WF_LISTEN_SINK;
+    flow(PORT, 4097, 3)->op = WF_WORK_SEND;
+    run();
+    assert_int_equal(FLOW(MSGS_FAILED), 3);
+    assert_int_equal(ENDPOINT(RECEIVED), 0);
+    assert_int_equal(ENDPOINT(CM_DISCONNECTED), 1);
+}
+
+/* The first try and two more, each told to come later. */
+static void no_receive_is_ever_posted(void **state)
+{
+    struct wf_flow_cfg *c = flow(PORT, 1000, 3);
+
+    (void)state;
+    s.d.hosts[1].cfg.listen.recv = WF_LISTEN_SINK;
+    s.d.hosts[1].cfg.listen.recv_depth = 0;
+    c->op = WF_WORK_SEND;
+    c->rnr_retry = 2;
+    run();
+    assert_int_equal(FLOW(MSGS_FAILED), 3);
+    assert_int_equal(ENDPOINT(RNR_TX), 3);
+    assert_int_equal(ENDPOINT(RECEIVED), 0);
+}
+
+/* Who says that no SENDs are taken gets none. */
+static void nobody_takes_sends(void **state)
+{
+    (void)state;
+    flow(PORT, 1000, 3)->op = WF_WORK_SEND;
+    run();
+    assert_int_equal(FLOW(MSGS_FAILED), 3);
+    assert_int_equal(FLOW(TX_PACKETS), 0);
+}
+
 /* By the layout of offer.h, which programs write again, and SplitMix64's published numbers: its
  * stream of seed 0 begins with these. */
 static void offers_and_patterns(void **state)
 {
     static const uint8_t bytes[WF_OFFER_LEN] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-                                                0, 1, 0, 0, 0, 0, 0, 5, 1, 2,  0,  0};
+                                                0, 1, 0, 0, 0, 0, 0, 5, 1, 2,  1,  0};
     struct wf_offer o;
     uint8_t again[WF_OFFER_LEN], whole[64], part[64];
 
@@ -250,6 +334,7 @@ static void offers_and_patterns(void **state)
     assert_int_equal(o.len, 65536);
     assert_int_equal(o.pattern, 5);
     assert_int_equal(o.recv, 2);
+    assert_true(o.sends);
     wf_offer_put(again, &o);
     assert_memory_equal(again, bytes, sizeof(bytes));
     assert_false(wf_offer_get(bytes, sizeof(bytes) - 1, &o));
@@ -279,6 +364,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_after_the_other, start, stop),
         cmocka_unit_test_setup_teardown(nobody_answers, start, stop),
         cmocka_unit_test_setup_teardown(loss_is_made_good, start, stop),
+        cmocka_unit_test_setup_teardown(sends_are_taken, start, stop),
+        cmocka_unit_test_setup_teardown(lost_sends_are_made_good, start, stop),
+        cmocka_unit_test_setup_teardown(too_long_a_send, start, stop),
+        cmocka_unit_test_setup_teardown(no_receive_is_ever_posted, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_takes_sends, start, stop),
         cmocka_unit_test(offers_and_patterns),
     };
 

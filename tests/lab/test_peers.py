@@ -18,7 +18,7 @@ import time
 import test_lab as lab
 from test_lab import check, hw_counters, weft
 
-PORT, OTHER, TWICE, SWAPPED = range(7174, 7178)
+PORT, OTHER, TWICE, SWAPPED, SENT = range(7174, 7179)
 FABRIC = """weft: 1
 name: peers
 topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 3}
@@ -26,8 +26,8 @@ links:
   "*": {rate: 1Gbps, delay: 1us}
 hosts:
   h0: {mtu: 4200, attach: {type: vhost_user}}
-  h1: {mtu: 4200, listen: {port: 7174, memory: 256KiB, pattern: 77}}
-  h3: {mtu: 4200, listen: {port: 7174, memory: 256KiB}}
+  h1: {mtu: 4200, listen: {port: 7174, memory: 256KiB, pattern: 77, recv: echo}}
+  h3: {mtu: 4200, listen: {port: 7174, memory: 256KiB, recv: sink}}
   h4: {mtu: 4200, listen: {port: 7174, refuse: 28}}
 workload:
   - {name: four, from: h5, to: h0, connect: 7175, connect_wait: 400s, size: 50000B, count: 6,
@@ -38,6 +38,8 @@ workload:
      path_mtu: 1024}
   - {name: swapped, from: h2, to: h0, connect: 7177, connect_wait: 400s, size: 100000B, count: 4,
      path_mtu: 1024, family: ip6}
+  - {name: sent, from: h5, to: h0, connect: 7178, connect_wait: 400s, size: 4001B, count: 40,
+     path_mtu: 1024, op: send_imm}
 capture:
   - {at: "leaf0:p0", file: peers.pcapng}
   - {at: "leaf1:p0", file: h3.pcapng}
@@ -178,6 +180,25 @@ def responder(seen):
     return again, gaps, naks
 
 
+def sends():
+    """Taken at one end, sent back at the other, through losses; and what a model sends."""
+    count, size = 8, sum((3 ** n - 1) // 2 for n in range(1, 9))
+    for where, address in (('leaf1:p0', '10.1.0.1'), ('leaf0:p1', '10.0.0.2'),
+                           ('leaf0:p1', 'fd00::2')):
+        weft('inject', 'end', '--at', where)
+        weft('inject', 'drop', '--at', where, '--opcode', 'send_first,send_only', '--every', '3')
+        more = asks(address, PORT, 'send')
+        weft('inject', 'end', '--at', where)
+        echoed = 0 if address == '10.1.0.1' else count
+        check(more['received_messages'] == more['rx_messages'] == count, f'{address}: {more}')
+        check(more['right_bytes'] == size and not more['wrong_bytes'], f'{address}: {more}')
+        check(more['echoed_messages'] == echoed, f'{address}: {more}')
+    out = peer('listen', SENT, 1)
+    check('40 SENDs, 160040 of 160040 bytes' in out and 'FAILED' not in out, out)
+    f = rows('flows')['flow.sent']
+    check(f['completed_messages'] == 40 and not f['failed_messages'], f'{f}')
+
+
 class Fault:
     """Packets of requests meet it while the block lasts. Then: how many it hit, how the kernel's
     counters grew, what a responder has to have counted of all that came out of the port."""
@@ -278,7 +299,7 @@ def the_flow_is_reordered():
 
 TESTS = [connects_and_disconnects, is_refused, writes, reads_and_atomics,
          errors_have_their_status, loss_towards_the_model, flows_to_the_program,
-         the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
+         sends, the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
          the_flow_is_reordered]
 
 
