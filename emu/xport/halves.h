@@ -35,6 +35,23 @@ static inline bool wf_work_reads(const struct wf_work *w)
     return w->op >= WF_WORK_READ;
 }
 
+/* Whether the packet of a WRITE fits where the message stands, and its length what the RETH
+ * announced (9.7.4.1.1, 9.7.4.1.6). */
+static inline bool wf_write_in_place(const struct wf_qp *qp, uint8_t opcode, uint32_t len,
+                                     const struct wf_reth *reth)
+{
+    const struct wf_responder *s = &qp->resp;
+    uint8_t flags = wf_opcodes[opcode].flags;
+    uint32_t mtu = qp->cfg.path_mtu;
+    uint32_t left = flags & WF_OPF_FIRST ? reth->dma_len : s->left;
+
+    if (s->open != (flags & WF_OPF_FIRST ? WF_MSG_NONE : WF_MSG_WRITE))
+        return false;
+    if (flags & WF_OPF_LAST)
+        return len == left && len <= mtu;
+    return len == mtu && len < left;
+}
+
 /* requester.c */
 /* Payload bytes posted before packet `seq` of this entry. */
 uint64_t wf_requester_byte_at(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t seq);

@@ -205,9 +205,12 @@ enum wf_qp_verdict wf_responder_send(struct wf_qp *qp, const struct wf_qp_in *in
 enum wf_qp_verdict wf_responder_write_imm(struct wf_qp *qp, const struct wf_qp_in *in,
                                           const struct wf_bth *bth, const struct wf_ext_hdrs *ext)
 {
-    enum wf_qp_verdict v = ready(qp, bth->psn);
+    enum wf_qp_verdict v;
     struct wf_wc wc;
 
+    if (!wf_write_in_place(qp, bth->opcode, in->payload_len, &ext->reth))
+        return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, bth->psn);
+    v = ready(qp, bth->psn);
     if (v != WF_QP_TAKEN || qp->resp.dead)
         return v;
     v = wf_responder_write(qp, in, bth, &ext->reth);

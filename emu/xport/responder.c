@@ -72,23 +72,6 @@ enum wf_qp_verdict wf_responder_refuse(struct wf_qp *qp, enum wf_nak why, uint32
     return WF_QP_TAKEN;
 }
 
-/* Whether the packet fits where the message stands, and its length what the RETH announced
- * (9.7.4.1.1, 9.7.4.1.6). */
-static bool in_place(const struct wf_qp *qp, uint8_t opcode, uint32_t len,
-                     const struct wf_reth *reth)
-{
-    const struct wf_responder *s = &qp->resp;
-    uint8_t flags = wf_opcodes[opcode].flags;
-    uint32_t mtu = qp->cfg.path_mtu;
-    uint32_t left = flags & WF_OPF_FIRST ? reth->dma_len : s->left;
-
-    if (s->open != (flags & WF_OPF_FIRST ? WF_MSG_NONE : WF_MSG_WRITE))
-        return false;
-    if (flags & WF_OPF_LAST)
-        return len == left && len <= mtu;
-    return len == mtu && len < left;
-}
-
 static bool place(struct wf_qp *qp, const struct wf_qp_in *in)
 {
     struct wf_responder *s = &qp->resp;
@@ -128,7 +111,7 @@ enum wf_qp_verdict wf_responder_write(struct wf_qp *qp, const struct wf_qp_in *i
     struct wf_responder *s = &qp->resp;
     uint8_t *at;
 
-    if (!in_place(qp, bth->opcode, in->payload_len, reth))
+    if (!wf_write_in_place(qp, bth->opcode, in->payload_len, reth))
         return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, bth->psn);
     if (wf_opcodes[bth->opcode].flags & WF_OPF_FIRST) {
         /* the whole of it is checked before its first byte; a length of 0 needs no key */

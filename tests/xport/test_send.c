@@ -136,6 +136,44 @@ static void test_rnr(void **state)
     assert_int_equal(wf_qp_timer_ps(&a.qp), WF_TIME_NEVER);
 }
 
+/* WRITE with immediate and no receive: what does not fit is refused (9.7.4.1: the sequence is
+ * looked at before the resources), what fits is asked to come again. */
+static void test_write_imm_without_receive(void **state)
+{
+    static const struct {
+        const char *what, *first, *hdr; /* the WRITE First of 300 bytes before it, if any */
+        uint32_t payload;
+        uint8_t syndrome;
+    } rows[] = {
+#define FIRST "0640ffff00000022 00 fffffe 00007f0012340000 00001234 0000012c"
+        {"Last alone", NULL, "0940ffff00000022 80 fffffe abcd0001", 44, 0x61},
+        {"Only too short", NULL,
+         "0b40ffff00000022 80 fffffe 00007f0012340000 00001234 00000008 abcd0001", 7, 0x61},
+        {"Only within", FIRST,
+         "0b40ffff00000022 80 ffffff 00007f0012340000 00001234 00000008 abcd0001", 8, 0x61},
+        {"Last too short", FIRST, "0940ffff00000022 80 ffffff abcd0001", 43, 0x61},
+        {"Only", NULL, "0b40ffff00000022 80 fffffe 00007f0012340000 00001234 00000008 abcd0001", 8,
+         0x2c},
+        {"Last", FIRST, "0940ffff00000022 80 ffffff abcd0001", 44, 0x2c},
+#undef FIRST
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct frame f = {.payload_len = 256}, g = {.hdr_len = 0};
+
+        fresh(256, WF_SERVICE_RC, 7);
+        if (rows[i].first) {
+            f.hdr_len = hex_bytes(rows[i].first, f.hdr, sizeof(f.hdr));
+            assert_int_equal(deliver(&b, &f, 0), WF_QP_TAKEN);
+        }
+        f.hdr_len = hex_bytes(rows[i].hdr, f.hdr, sizeof(f.hdr));
+        f.payload_len = rows[i].payload;
+        deliver(&b, &f, 0);
+        if (!pull(&b, 0, &g) || g.hdr[12] != rows[i].syndrome)
+            fail_msg("%s: answered 0x%02x", rows[i].what, g.hdr[12]);
+    }
+}
+
 static void test_rnr_retries(void **state)
 {
     static const uint8_t retry[] = {0, 2, 6, 7};
@@ -205,7 +243,7 @@ int main(void)
         cmocka_unit_test(test_bytes),        cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_invalidate),   cmocka_unit_test(test_rnr),
         cmocka_unit_test(test_rnr_retries),  cmocka_unit_test(test_rnr_timers),
-        cmocka_unit_test(test_bad_receives),
+        cmocka_unit_test(test_bad_receives), cmocka_unit_test(test_write_imm_without_receive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
