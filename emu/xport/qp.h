@@ -147,6 +147,7 @@ struct wf_rd_res {
     uint64_t va;
     uint64_t orig; /* of an atomic: what it found */
     uint8_t op;    /* enum wf_op of the request */
+    bool again;    /* it was answered in full already; its place may be taken */
 };
 
 /* Its rare half: SENDs, immediate data, READs, atomics. */

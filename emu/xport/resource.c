@@ -91,10 +91,12 @@ enum wf_qp_verdict wf_responder_read(struct wf_qp *qp, const struct wf_bth *bth,
 {
     struct wf_responder_more *m = &qp->respm;
     struct wf_responder *s = &qp->resp;
+    const struct wf_rd_res *was;
     struct wf_rd_res e;
     int nak;
 
-    if (s->open != WF_MSG_NONE || !m->n_res || waits(&m->res[m->res_next]))
+    was = m->n_res ? &m->res[m->res_next] : NULL;
+    if (s->open != WF_MSG_NONE || !was || (waits(was) && !was->again))
         return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, bth->psn);
     nak = fill(qp, &e, bth, ext);
     if (nak)
@@ -134,6 +136,8 @@ void wf_responder_read_again(struct wf_qp *qp, const struct wf_bth *bth,
         if (at >= e->packets || e->op != wf_op_of(bth->opcode) ||
             (e->op == WF_OP_READ_REQUEST && !same_read(qp, e, at, &ext->reth)))
             continue;
+        if (!waits(e))
+            e->again = true;
         e->start = e->next = at;
         qp->resp.data = true;
         return;

@@ -235,6 +235,48 @@ static void test_limits(void **state)
     assert_int_equal(post_op(&a, WF_WORK_READ, 1, into, 10), -22);
 }
 
+/* A READ that was sent twice: what answers the copy waits behind other traffic while the first
+ * answer frees the requester for its next READ. That takes the place; one beyond those is refused
+ * still. */
+static void test_copy_waits(void **state)
+{
+    struct frame f, copy, g;
+
+    fresh(0, 256, 1, 1);
+    assert_int_equal(post_op(&a, WF_WORK_READ, 1, into, 600), 0);
+    assert_int_equal(post_op(&a, WF_WORK_READ, 2, into + 1024, 300), 0);
+    assert_int_equal(post_op(&a, WF_WORK_READ, 3, into + 2048, 20), 0);
+    assert_true(pull(&a, 0, &copy));
+    deliver(&b, &copy, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_true(pull(&b, 0, &g));
+        deliver(&a, &g, 0);
+    }
+    deliver(&b, &copy, 0);
+    assert_true(pull(&b, 0, &g)); /* a part of it has gone out */
+    deliver(&b, &copy, 0);
+    assert_true(pull(&a, 0, &f));
+    assert_int_equal(deliver(&b, &f, 0), WF_QP_TAKEN);
+    assert_int_equal(b.qp.state, WF_QP_READY);
+    run_both(0);
+    assert_int_equal(a.n_wc, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(a.wc[i].status, WF_WC_SUCCESS);
+    assert_memory_equal(into, b.mem + GUARD, 600);
+    assert_memory_equal(into + 1024, b.mem + GUARD, 300);
+
+    fresh(0, 256, 2, 1);
+    assert_int_equal(post_op(&a, WF_WORK_READ, 1, into, 600), 0);
+    assert_int_equal(post_op(&a, WF_WORK_READ, 2, into, 600), 0);
+    assert_true(pull(&a, 0, &copy) && pull(&a, 0, &f));
+    deliver(&b, &copy, 0);
+    assert_true(pull(&b, 0, &g));
+    deliver(&b, &copy, 0); /* before it was answered in full */
+    deliver(&b, &f, 0);
+    assert_int_equal(b.qp.state, WF_QP_ERROR);
+    assert_int_equal(b.qp.respm.rem_inv_req, 1);
+}
+
 /* A fence waits for READs; without one the WRITE goes out at once. */
 static void test_fence(void **state)
 {
@@ -328,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_rest_of_a_read), cmocka_unit_test(test_each_loss),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_fence),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_broken_answers),
+        cmocka_unit_test(test_copy_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
