@@ -88,6 +88,8 @@ static void restart_message(struct wf_qp *qp)
 
     if (r->head == r->tail || r->una_seq <= e->first_seq)
         return;
+    if (wf_work_reads(&e->work)) /* its data comes once more */
+        qp->reqm.read_bytes -= r->una_byte - e->first_byte;
     r->una_seq = e->first_seq;
     r->una_byte = e->first_byte;
 }

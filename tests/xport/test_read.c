@@ -277,6 +277,32 @@ static void test_copy_waits(void **state)
     assert_int_equal(b.qp.respm.rem_inv_req, 1);
 }
 
+/* Go-back-0 asks for all of a READ again, and what comes counts once. */
+static void test_go_back_0(void **state)
+{
+    struct wf_qp_cfg cfg = end_cfg(0x10, 256, 1 << 20);
+
+    cfg.max_rd_atomic = 4;
+    cfg.retransmit = WF_GO_BACK_0;
+    end_init(&a, &cfg);
+    SCRIPT({0, 'r', 600, NULL}, {0, 'r', 600, NULL},
+           {0, '>', 0, "0c 40 ffff 00 000022 80 000010 00007f0012340000 00001234 00000258"},
+           {0, '>', 0, "0c 40 ffff 00 000022 80 000013 00007f0012340000 00001234 00000258"},
+           {1, '<', 256, "0d 40 ffff 00 000011 00 000010 1f 000001"},
+           {1, '<', 256, "0e 40 ffff 00 000011 00 000011"},
+           {1, '<', 88, "0f 40 ffff 00 000011 00 000012 1f 000001"},
+           {2, '<', 256, "0d 40 ffff 00 000011 00 000013 1f 000002"},
+           {3, '<', 88, "0f 40 ffff 00 000011 00 000015 1f 000002"},
+           {3, '>', 0, "0c 40 ffff 00 000022 80 000013 00007f0012340000 00001234 00000258"},
+           {4, '<', 256, "0d 40 ffff 00 000011 00 000013 1f 000002"},
+           {4, '<', 256, "0e 40 ffff 00 000011 00 000014"},
+           {4, '<', 88, "0f 40 ffff 00 000011 00 000015 1f 000002"}, {4, '.', 0, NULL});
+    assert_int_equal(a.n_wc, 2);
+    assert_int_equal(a.wc[1].status, WF_WC_SUCCESS);
+    assert_int_equal(a.qp.reqm.implied_naks, 1);
+    assert_int_equal(a.qp.reqm.read_bytes, 1200);
+}
+
 /* A fence waits for READs; without one the WRITE goes out at once. */
 static void test_fence(void **state)
 {
@@ -370,7 +396,7 @@ int main(void)
         cmocka_unit_test(test_rest_of_a_read), cmocka_unit_test(test_each_loss),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_fence),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_broken_answers),
-        cmocka_unit_test(test_copy_waits),
+        cmocka_unit_test(test_copy_waits),     cmocka_unit_test(test_go_back_0),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
