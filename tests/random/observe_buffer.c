@@ -271,12 +271,17 @@ static enum wf_reason refusal(const struct ob_port *p, const struct ob_port *out
     return no_place(out, p, fr, true) ? WF_DROP_EGRESS_POOL : WF_DROP_NONE;
 }
 
-/* It was trimmed and admitted then: whole it would have been refused. */
-static void trimmed(struct ob_port *p, const struct ob_port *out, struct ob_frame *fr)
+/* Whole it would have been refused, so it was trimmed. A frame that is sent at once has forgotten
+ * that: its length, DSCP and queue still say so. */
+static void maybe_trimmed(struct ob_port *p, const struct ob_port *out, struct ob_frame *fr)
 {
-    if (!trims(p, fr) || !refusal(p, out, fr))
+    bool cut = trims(p, fr) && refusal(p, out, fr);
+
+    if (fr->pkt->flags & WF_PKT_TRIM_HERE && !cut)
         ob_fail(p->ob, "trimmed", "%s trims a frame of queue %u that has %s", p->port->name,
                 fr->queue, trims(p, fr) ? "room" : "to be dropped");
+    if (!cut)
+        return;
     ob_switch_cut(p, fr);
     p->ob->stats.trims++;
 }
@@ -295,8 +300,7 @@ void ob_switch_settle(struct observer *ob)
     ob->pending = NULL;
     ob_vlan_admitted(p, fr);
     fr->len = ob_vlan_len(out, fr);
-    if (fr->pkt->flags & WF_PKT_TRIM_HERE)
-        trimmed(p, out, fr);
+    maybe_trimmed(p, out, fr);
     if (fr->pkt->frame_len != fr->len)
         ob_fail(ob, "frame_len", "%s makes %u bytes of a frame, expected %u", p->port->name,
                 fr->pkt->frame_len, fr->len);
