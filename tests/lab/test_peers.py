@@ -241,10 +241,12 @@ def the_program_is_duplicated():
     for address in ('10.1.0.1', 'fd00:1::1'):
         with Fault('duplicate', 'leaf1:p0', 'h0', 10) as fault:
             more = asks(address, PORT, 'write')
-        check(fault.hit == 254 // 10 == more['duplicates_received'], f'{fault.hit} hit, {more}')
+        # what the kernel sends again by its own timer, on a slow machine, comes on top
+        again = more['duplicates_received']
+        check(254 // 10 <= fault.hit <= again, f'{fault.hit} hit, {more}')
         check(more['right_bytes'] == 1 << 18 and not more['wrong_bytes'], f'{more}')
         check(more['rx_messages'] == 1 and more['rx_bytes'] == 1 << 18, f'{more}')
-        fault.settle(fault.hit, more['naks_sent'], 0)
+        fault.settle(again, 0, 0)
         check(not fault.kernel['rcvd_seq_err'], f'{fault.kernel}')
     with Fault('duplicate', 'leaf1:p0', 'h0', 1, 'read_request') as fault:
         more = asks('10.1.0.1', PORT, 'read')
@@ -264,7 +266,9 @@ def the_program_is_reordered():
         check(more['rx_messages'] == 1 and more['rx_bytes'] == 1 << 18, f'{more}')
         naks = more['naks_sent']
         fault.settle(more['duplicates_received'], naks, naks)
-        check(naks >= 5 and fault.kernel['rcvd_seq_err'] == naks, f'{naks} NAKs, {fault.kernel}')
+        # one that finds the kernel sending again by its own timer is not counted there
+        check(naks >= 5 and 0 <= naks - fault.kernel['rcvd_seq_err'] <= 2,
+              f'{naks} NAKs, {fault.kernel}')
 
 
 def program_listens(name, count, size):
@@ -293,7 +297,8 @@ def the_flow_is_reordered():
         f = program_listens('swapped', 4, 100000)
     again, gaps = (fault.kernel[k] for k in ('duplicate_request', 'out_of_seq_request'))
     check(fault.hit >= 4 * 96 // 50 and gaps >= 5, f'{fault.hit} hit, {gaps} gaps')
-    check(f['naks_received'] == gaps and f['retransmitted_packets'] >= gaps, f'{gaps} gaps, {f}')
+    check(f['timeouts'] or f['naks_received'] == gaps, f'{gaps} gaps, {f}')
+    check(f['retransmitted_packets'] >= gaps, f'{gaps} gaps, {f}')
     fault.settle(again, gaps, gaps)
 
 
