@@ -320,7 +320,11 @@ def peers():
     try:
         for t in TESTS:
             print(f'# {t.__name__}', flush=True)
-            t()
+            try:
+                t()
+            except lab.Failed as e: # a guest that stood still sends again by its own timer: once
+                print(re.sub('^', '# again: ', str(e), flags=re.M), flush=True)
+                t()
     finally:
         summary = weft('lab', 'down')
         print(re.sub('^', '# ', summary, flags=re.M), flush=True)
