@@ -26,9 +26,9 @@ static void put(json_t *values, const char *name, json_t *v)
 {
     char again[NAME_LEN + 16];
 
-    snprintf(again, sizeof(again), "%s", name);
+    snprintf(again, sizeof(again), "%.*s", NAME_LEN - 1, name);
     for (int i = 2; json_object_get(values, again); i++)
-        snprintf(again, sizeof(again), "%s#%d", name, i);
+        snprintf(again, sizeof(again), "%.*s#%d", NAME_LEN - 1, name, i);
     json_object_set(values, again, v);
 }
 

@@ -194,6 +194,13 @@ class Diff(unittest.TestCase):
         self.assertEqual(got["flow.in:h1-h0.posted_bytes"], (200000, 150000))
         self.assertEqual(got["digest"][0], a["digest"])
 
+    def test_long_names_twice(self):
+        a = {"schema": "weft.run/1", "runs": [{"seed": "s" * 60, "k" * 3000: 1}] * 2}
+        self.save("a.json", a)
+        a["runs"][0] = {"seed": "s" * 60, "k" * 3000: 2}
+        self.save("b.json", a)
+        self.assertEqual(len(self.diff("a.json", "b.json", 1)["changes"]), 1)
+
     def test_bad_input(self):
         self.run_to("a.json")
         self.save("other.json", {"schema": "weft.run/2"})
