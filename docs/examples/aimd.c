@@ -19,7 +19,7 @@ struct aimd {
 };
 
 static const struct wf_cc_key keys[] = {
-    {"gain", WF_CC_FRACTION, offsetof(struct aimd_cfg, gain), "1/2",
+    {"gain", WF_CC_FRACTION, offsetof(struct aimd_cfg, gain), "1/2", 1, 1000000,
      .doc = "Share of the window that stays when data came with CE."},
     {"start", WF_CC_BYTES, offsetof(struct aimd_cfg, start_bytes), "64KiB", 1, 1u << 30,
      .doc = "The first window."},

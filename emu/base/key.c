@@ -69,8 +69,47 @@ static int set_ip(const char *s, struct wf_ip_prefix *out, struct wf_err *err)
     return 0;
 }
 
+static const char *bound_text(const struct wf_key *key, uint64_t v, char *buf, size_t len)
+{
+    switch (key->type) {
+    case WF_KEY_TIME:
+        return wf_time_text(v, buf, len);
+    case WF_KEY_RATE:
+        return wf_rate_text(v, buf, len);
+    case WF_KEY_BYTES:
+        return wf_bytes_text(v, buf, len);
+    case WF_KEY_LENGTH:
+        return wf_length_text(v, buf, len);
+    case WF_KEY_PERCENT:
+        return wf_percent_text((uint32_t)v, buf, len);
+    case WF_KEY_FRACTION:
+        return wf_millionths_text(v, buf, len);
+    default:
+        snprintf(buf, len, "%" PRIu64, v);
+        return buf;
+    }
+}
+
+static int out_of_bounds(const struct wf_key *key, const char *text, struct wf_err *err)
+{
+    char lo[32], hi[32];
+
+    bound_text(key, key->min, lo, sizeof(lo));
+    if (!key->max)
+        return wf_err_set(err, ERANGE, "'%s' for %s is below %s", text, key->name, lo);
+    return wf_err_set(err, ERANGE, "'%s' for %s is out of range, expected %s to %s", text,
+                      key->name, lo, bound_text(key, key->max, hi, sizeof(hi)));
+}
+
+static int bound(const struct wf_key *key, uint64_t v, const char *text, struct wf_err *err)
+{
+    if ((!key->min && !key->max) || (v >= key->min && (!key->max || v <= key->max)))
+        return 0;
+    return out_of_bounds(key, text, err);
+}
+
 /* "3", "1/97" or "0.5" in lowest use: num and den fit 32 bits. */
-static int set_fraction(const char *s, struct wf_fraction *out, struct wf_err *err)
+static int parse_fraction(const char *s, struct wf_fraction *out, struct wf_err *err)
 {
     const char *slash = strchr(s, '/'), *dot = strchr(s, '.');
     char digits[24] = "";
@@ -95,36 +134,21 @@ static int set_fraction(const char *s, struct wf_fraction *out, struct wf_err *e
     return 0;
 }
 
-static int bound(const struct wf_key *key, uint64_t v, const char *text, struct wf_err *err)
+static int set_fraction(const struct wf_key *key, const char *s, struct wf_fraction *out,
+                        struct wf_err *err)
 {
-    char lo[32], hi[32];
-    bool time = key->type == WF_KEY_TIME, rate = key->type == WF_KEY_RATE,
-         bytes = key->type == WF_KEY_BYTES;
+    struct wf_fraction f;
+    int rc = parse_fraction(s, &f, err);
+    unsigned __int128 v;
 
-    if ((!key->min && !key->max) || (v >= key->min && (!key->max || v <= key->max)))
-        return 0;
-    snprintf(lo, sizeof(lo), "%" PRIu64, key->min);
-    snprintf(hi, sizeof(hi), "%" PRIu64, key->max);
-    if (time) {
-        wf_time_text(key->min, lo, sizeof(lo));
-        wf_time_text(key->max, hi, sizeof(hi));
-    } else if (rate) {
-        wf_rate_text(key->min, lo, sizeof(lo));
-        wf_rate_text(key->max, hi, sizeof(hi));
-    } else if (bytes) {
-        wf_bytes_text(key->min, lo, sizeof(lo));
-        wf_bytes_text(key->max, hi, sizeof(hi));
-    } else if (key->type == WF_KEY_LENGTH) {
-        wf_length_text(key->min, lo, sizeof(lo));
-        wf_length_text(key->max, hi, sizeof(hi));
-    } else if (key->type == WF_KEY_PERCENT) {
-        wf_percent_text((uint32_t)key->min, lo, sizeof(lo));
-        wf_percent_text((uint32_t)key->max, hi, sizeof(hi));
-    }
-    if (!key->max)
-        return wf_err_set(err, ERANGE, "'%s' for %s is below %s", text, key->name, lo);
-    return wf_err_set(err, ERANGE, "'%s' for %s is out of range, expected %s to %s", text,
-                      key->name, lo, hi);
+    if (rc)
+        return rc;
+    v = (unsigned __int128)f.num * 1000000; /* of f.den */
+    if (v < (unsigned __int128)key->min * f.den ||
+        (key->max && v > (unsigned __int128)key->max * f.den))
+        return out_of_bounds(key, s, err);
+    *out = f;
+    return 0;
 }
 
 static int set_number(const struct wf_key *key, void *at, const char *text, struct wf_err *err)
@@ -188,7 +212,7 @@ int wf_key_set(const struct wf_key *key, void *base, const char *text, struct wf
     case WF_KEY_IP:
         return set_ip(text, at, err);
     case WF_KEY_FRACTION:
-        return set_fraction(text, at, err);
+        return set_fraction(key, text, at, err);
     case WF_KEY_MASK:
         return wf_err_set(err, EINVAL, "'%s' is not a list, expected such as [3, 4]", text);
     case WF_KEY_NAMES:

@@ -56,7 +56,8 @@ struct wf_key {
     enum wf_key_type type;
     size_t off;               /* offsetof in the configuration struct */
     const char *def;          /* default as text; NULL: required; "" with STRING/IP/MAC: absent */
-    uint64_t min, max;        /* inclusive, in base units; 0,0: no bound beyond the type */
+    uint64_t min, max;        /* inclusive, in base units (FRACTION: millionths); 0,0: no bound
+                                 beyond the type */
     const char *const *names; /* WF_KEY_ENUM, WF_KEY_MASK: NULL-terminated */
     size_t count;             /* WF_KEY_MAP: elements */
     bool may_auto;            /* TIME, RATE, BYTES: the word auto is legal and gives WF_KEY_AUTO */

@@ -245,6 +245,17 @@ const char *wf_percent_text(uint32_t ppm, char *buf, size_t len)
     return buf;
 }
 
+const char *wf_millionths_text(uint64_t v, char *buf, size_t len)
+{
+    char frac[8];
+    int n = snprintf(frac, sizeof(frac), "%06u", (unsigned)(v % 1000000));
+
+    while (n > 0 && frac[n - 1] == '0')
+        frac[--n] = 0;
+    snprintf(buf, len, "%" PRIu64 "%s%s", v / 1000000, n ? "." : "", frac);
+    return buf;
+}
+
 /* Decimal units only, four significant digits, rounded to nearest. */
 static const char *rounded(const struct unit *units, uint64_t v, char *buf, size_t len)
 {

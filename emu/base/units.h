@@ -37,6 +37,7 @@ const char *wf_rate_text(uint64_t bps, char *buf, size_t len);
 const char *wf_bytes_text(uint64_t bytes, char *buf, size_t len);
 const char *wf_length_text(uint64_t mm, char *buf, size_t len);
 const char *wf_percent_text(uint32_t ppm, char *buf, size_t len);
+const char *wf_millionths_text(uint64_t v, char *buf, size_t len); /* "0.0001" */
 /* For people: at most four significant digits ("1.235us"). */
 const char *wf_time_short(uint64_t ps, char *buf, size_t len);
 const char *wf_rate_short(uint64_t bps, char *buf, size_t len);

@@ -51,7 +51,8 @@ struct wf_cc_key {
     enum wf_cc_key_type type;
     size_t off;         /* offsetof in the law's configuration struct */
     const char *def;    /* the default as a user writes it */
-    uint64_t min, max;  /* inclusive, in base units; 0, 0: no bound beyond the type */
+    uint64_t min, max;  /* inclusive, in base units, a fraction in millionths; 0, 0: no bound beyond
+                           the type */
     const char *doc;    /* one sentence */
     const char *source; /* of the default; NULL: a choice */
 };

@@ -38,14 +38,16 @@ struct dcqcn {
 #define MLXCONFIG  "mlxconfig query of a ConnectX, published"
 #define DOCA       "NVIDIA, DCQCN parameters (DOC-2790, DOCA)"
 
+/* Alpha is a share, and so are its gain and its first value: beyond 1 what is left of it or of the
+ * rate would be less than nothing. Periods begin with 1 ns: a timer may not stand still. */
 static const struct wf_cc_key keys[] = {
-    {"g", WF_CC_FRACTION, ROW(g), "5/1024", .doc = "Gain of alpha.",
+    {"g", WF_CC_FRACTION, ROW(g), "5/1024", WF_CC_GAIN_MIN, WF_CC_ONE, .doc = "Gain of alpha.",
      .source = DOCA ": dce_tcp_g 1019 of 1024"},
-    {"initial_alpha", WF_CC_FRACTION, ROW(initial_alpha), "1023/1024",
+    {"initial_alpha", WF_CC_FRACTION, ROW(initial_alpha), "1023/1024", 0, WF_CC_ONE,
      .doc = "Alpha at the first CNP.", .source = DOCA ": initial_alpha_value 1023 of 1024"},
-    {"alpha_period", WF_CC_TIME, ROW(alpha_period_ps), "1us", 1000, 1000000000000ull,
+    {"alpha_period", WF_CC_TIME, ROW(alpha_period_ps), "1us", 1000, WF_CC_TIME_MAX,
      .doc = "Alpha decays once in this time without CNPs.", .source = DOCA ": dce_tcp_rtt"},
-    {"timer", WF_CC_TIME, ROW(timer_ps), "300us", 1000, 1000000000000ull,
+    {"timer", WF_CC_TIME, ROW(timer_ps), "300us", 1000, WF_CC_TIME_MAX,
      .doc = "A step of increase each so much time after the last CNP.",
      .source = MLXCONFIG ": RPG_TIME_RESET 300"},
     {"byte_counter", WF_CC_BYTES, ROW(byte_counter), "32767B", .max = 1ull << 40,
@@ -53,15 +55,15 @@ static const struct wf_cc_key keys[] = {
      .source = MLXCONFIG ": RPG_BYTE_RESET 32767"},
     {"threshold", WF_CC_UINT, ROW(threshold), "1", 1, 31, .doc = "Steps of fast recovery.",
      .source = MLXCONFIG ": RPG_THRESHOLD 1"},
-    {"ai_rate", WF_CC_RATE, ROW(ai_bps), "5Mbps", .doc = "Additive increase of the target.",
-     .source = MLXCONFIG ": RPG_AI_RATE 5"},
-    {"hai_rate", WF_CC_RATE, ROW(hai_bps), "50Mbps", .doc = "Hyper increase of the target.",
-     .source = MLXCONFIG ": RPG_HAI_RATE 50"},
-    {"min_rate", WF_CC_RATE, ROW(min_bps), "1Mbps", 1000, 1000000000000ull,
+    {"ai_rate", WF_CC_RATE, ROW(ai_bps), "5Mbps", 0, WF_CC_RATE_MAX,
+     .doc = "Additive increase of the target.", .source = MLXCONFIG ": RPG_AI_RATE 5"},
+    {"hai_rate", WF_CC_RATE, ROW(hai_bps), "50Mbps", 0, WF_CC_RATE_MAX,
+     .doc = "Hyper increase of the target.", .source = MLXCONFIG ": RPG_HAI_RATE 50"},
+    {"min_rate", WF_CC_RATE, ROW(min_bps), "1Mbps", WF_CC_RATE_MIN, WF_CC_RATE_MAX,
      .doc = "The rate does not fall below.", .source = DOCA ": rpg_min_rate 1"},
-    {"min_dec_fac", WF_CC_PERCENT, ROW(min_dec_ppm), "50%", 0, 1000000,
+    {"min_dec_fac", WF_CC_PERCENT, ROW(min_dec_ppm), "50%", 0, WF_CC_ONE,
      .doc = "One cut leaves at least so much of the rate.", .source = DOCA ": rpg_min_dec_fac 50"},
-    {"reduce_period", WF_CC_TIME, ROW(reduce_period_ps), "4us", 0, 1000000000000ull,
+    {"reduce_period", WF_CC_TIME, ROW(reduce_period_ps), "4us", 0, WF_CC_TIME_MAX,
      .doc = "The rate is cut at most once in this time.",
      .source = DOCA ": rate_reduce_monitor_period 4"},
     {"clamp_target", WF_CC_BOOL, ROW(clamp_target), "false",

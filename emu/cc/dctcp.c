@@ -26,8 +26,9 @@ struct dctcp {
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
 
 static const struct wf_cc_key keys[] = {
-    {"g", WF_CC_FRACTION, ROW(g), "1/16", .doc = "Gain of alpha.", .source = "RFC 8257, 4.2"},
-    {"window", WF_CC_BYTES, ROW(window_bytes), "0",
+    {"g", WF_CC_FRACTION, ROW(g), "1/16", WF_CC_GAIN_MIN, WF_CC_ONE, .doc = "Gain of alpha.",
+     .source = "RFC 8257, 4.2"},
+    {"window", WF_CC_BYTES, ROW(window_bytes), "0", 0, WF_CC_WINDOW_MAX,
      .doc = "The first window; 0: one bandwidth-delay product."},
 };
 

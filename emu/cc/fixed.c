@@ -13,11 +13,12 @@ struct fixed_cfg {
 #define ROW(field) offsetof(struct fixed_cfg, field)
 
 static const struct wf_cc_key keys[] = {
-    {"window", WF_CC_BYTES, ROW(window_bytes), "0", .max = 1ull << 31,
+    {"window", WF_CC_BYTES, ROW(window_bytes), "0", 0, WF_CC_WINDOW_MAX,
      .doc = "Most payload in flight; 0: see bdp."},
-    {"bdp", WF_CC_FRACTION, ROW(bdp), "0",
+    {"bdp", WF_CC_FRACTION, ROW(bdp), "0", 0, WF_CC_TIMES_MILLIONTHS,
      .doc = "The window as so many products of line rate and base round trip; 0: no limit."},
-    {"rate", WF_CC_RATE, ROW(rate_bps), "0", .doc = "Pace, in bits on the wire; 0: the line's."},
+    {"rate", WF_CC_RATE, ROW(rate_bps), "0", 0, WF_CC_RATE_MAX,
+     .doc = "Pace, in bits on the wire; 0: the line's."},
 };
 
 static void start(struct wf_cc *c)

@@ -27,7 +27,7 @@ struct hpcc {
 #define NS3        "ns-3 model of HPCC's authors, config.txt"
 
 static const struct wf_cc_key keys[] = {
-    {"base_rtt", WF_CC_TIME, ROW(base_rtt_ps), "0",
+    {"base_rtt", WF_CC_TIME, ROW(base_rtt_ps), "0", 0, WF_CC_TIME_MAX,
      .doc = "T, the same for all flows of a fabric; 0: the flow's own on the empty path.",
      .source = "a choice: the paper sets the largest of the fabric by hand"},
     {"eta", WF_CC_PERCENT, ROW(eta_ppm), "95%", 1, 1000000, .doc = "Target of the use of a link.",
@@ -35,9 +35,9 @@ static const struct wf_cc_key keys[] = {
     {"max_stage", WF_CC_UINT, ROW(max_stage), "5", 0, 1000,
      .doc = "Additive steps before the next multiplicative one.",
      .source = PAPER ", recalled: assumed; " NS3 " says 0"},
-    {"w_ai", WF_CC_BYTES, ROW(ai_bytes), "80B", .doc = "Additive increase of the window.",
-     .source = PAPER ", recalled: assumed"},
-    {"min_rate", WF_CC_RATE, ROW(min_bps), "100Mbps", 1000, 0,
+    {"w_ai", WF_CC_BYTES, ROW(ai_bytes), "80B", 0, WF_CC_WINDOW_MAX,
+     .doc = "Additive increase of the window.", .source = PAPER ", recalled: assumed"},
+    {"min_rate", WF_CC_RATE, ROW(min_bps), "100Mbps", WF_CC_RATE_MIN, WF_CC_RATE_MAX,
      .doc = "The pace does not fall below.", .source = NS3 ": MIN 100"},
 };
 

@@ -27,26 +27,32 @@ struct swift {
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
 #define ASSUMED    "assumed: the paper's are those of its own fabric"
 
+/* Windows are divided by, and their roots: none is 0, and one packet or two lie between the least
+ * and the largest of a pair, so that these never meet or change places. beta and max_mdf are shares
+ * of the window. */
+#define CWND_MIN 100                      /* 0.0001 packets */
+#define CWND_MAX (1000000ull * WF_CC_ONE) /* a million */
 static const struct wf_cc_key keys[] = {
-    {"base_target", WF_CC_TIME, ROW(base_ps), "25us", .doc = "Target of the round trip.",
-     .source = ASSUMED},
-    {"hop_target", WF_CC_TIME, ROW(hop_ps), "1us", .doc = "More for each link of the way.",
-     .source = ASSUMED},
-    {"fs_range", WF_CC_TIME, ROW(range_ps), "50us", .doc = "Most that a small window adds.",
-     .source = ASSUMED},
-    {"fs_min_cwnd", WF_CC_FRACTION, ROW(fs_min), "0.1",
+    {"base_target", WF_CC_TIME, ROW(base_ps), "25us", 0, WF_CC_TIME_MAX,
+     .doc = "Target of the round trip.", .source = ASSUMED},
+    {"hop_target", WF_CC_TIME, ROW(hop_ps), "1us", 0, WF_CC_TIME_MAX,
+     .doc = "More for each link of the way.", .source = ASSUMED},
+    {"fs_range", WF_CC_TIME, ROW(range_ps), "50us", 0, WF_CC_TIME_MAX,
+     .doc = "Most that a small window adds.", .source = ASSUMED},
+    {"fs_min_cwnd", WF_CC_FRACTION, ROW(fs_min), "0.1", CWND_MIN, WF_CC_ONE,
      .doc = "Window in packets at which it adds all of that.", .source = ASSUMED},
-    {"fs_max_cwnd", WF_CC_FRACTION, ROW(fs_max), "100",
+    {"fs_max_cwnd", WF_CC_FRACTION, ROW(fs_max), "100", 2 * WF_CC_ONE, CWND_MAX,
      .doc = "Window in packets from which it adds nothing.", .source = ASSUMED},
-    {"ai", WF_CC_FRACTION, ROW(ai), "1", .doc = "Packets that the window grows by in a round trip.",
+    {"ai", WF_CC_FRACTION, ROW(ai), "1", 0, WF_CC_TIMES_MILLIONTHS,
+     .doc = "Packets that the window grows by in a round trip.", .source = ASSUMED},
+    {"beta", WF_CC_FRACTION, ROW(beta), "0.8", 0, WF_CC_ONE, .doc = "Strength of a decrease.",
      .source = ASSUMED},
-    {"beta", WF_CC_FRACTION, ROW(beta), "0.8", .doc = "Strength of a decrease.", .source = ASSUMED},
-    {"max_mdf", WF_CC_FRACTION, ROW(max_mdf), "0.5", .doc = "Most that one decrease takes.",
-     .source = ASSUMED},
-    {"min_cwnd", WF_CC_FRACTION, ROW(min_cwnd), "0.01", .doc = "Least window in packets.",
-     .source = ASSUMED},
-    {"max_cwnd", WF_CC_FRACTION, ROW(max_cwnd), "1000", .doc = "Largest window in packets.",
-     .source = ASSUMED},
+    {"max_mdf", WF_CC_FRACTION, ROW(max_mdf), "0.5", 0, WF_CC_ONE,
+     .doc = "Most that one decrease takes.", .source = ASSUMED},
+    {"min_cwnd", WF_CC_FRACTION, ROW(min_cwnd), "0.01", CWND_MIN, WF_CC_ONE,
+     .doc = "Least window in packets.", .source = ASSUMED},
+    {"max_cwnd", WF_CC_FRACTION, ROW(max_cwnd), "1000", WF_CC_ONE, CWND_MAX,
+     .doc = "Largest window in packets.", .source = ASSUMED},
     {"reset_after", WF_CC_UINT, ROW(reset_after), "3", 1, 100,
      .doc = "Timeouts in a row that set the window to the least.", .source = ASSUMED},
 };

@@ -27,24 +27,26 @@ struct timely {
 #define HPCC_CODE  "ns-3 model of HPCC's authors, rdma-hw.cc"
 #define PAPER      "Mittal et al., SIGCOMM 2015"
 
+/* alpha and beta are weights: the old difference keeps 1 - alpha, the rate 1 - beta times a share.
+ * min_rtt is divided by. */
 static const struct wf_cc_key keys[] = {
-    {"alpha", WF_CC_FRACTION, ROW(alpha), "0.875", .doc = "Weight of a new difference.",
-     .source = HPCC_CODE ": .875"},
-    {"beta", WF_CC_FRACTION, ROW(beta), "0.8", .doc = "Strength of a decrease.",
-     .source = HPCC_CODE ": .8"},
-    {"t_low", WF_CC_TIME, ROW(t_low_ps), "50us", .doc = "Below it the rate only rises.",
-     .source = HPCC_CODE ": Tlow 50 us"},
-    {"t_high", WF_CC_TIME, ROW(t_high_ps), "500us", 1000, 0, .doc = "Above it the rate only falls.",
-     .source = HPCC_CODE ": Thigh 500 us"},
-    {"min_rtt", WF_CC_TIME, ROW(min_rtt_ps), "20us", 1000, 0,
+    {"alpha", WF_CC_FRACTION, ROW(alpha), "0.875", WF_CC_GAIN_MIN, WF_CC_ONE,
+     .doc = "Weight of a new difference.", .source = HPCC_CODE ": .875"},
+    {"beta", WF_CC_FRACTION, ROW(beta), "0.8", WF_CC_GAIN_MIN, WF_CC_ONE,
+     .doc = "Strength of a decrease.", .source = HPCC_CODE ": .8"},
+    {"t_low", WF_CC_TIME, ROW(t_low_ps), "50us", 0, WF_CC_TIME_MAX,
+     .doc = "Below it the rate only rises.", .source = HPCC_CODE ": Tlow 50 us"},
+    {"t_high", WF_CC_TIME, ROW(t_high_ps), "500us", 1000, WF_CC_TIME_MAX,
+     .doc = "Above it the rate only falls.", .source = HPCC_CODE ": Thigh 500 us"},
+    {"min_rtt", WF_CC_TIME, ROW(min_rtt_ps), "20us", 1000, WF_CC_TIME_MAX,
      .doc = "What the gradient is measured in.", .source = HPCC_CODE ": minRTT 20 us"},
-    {"delta", WF_CC_RATE, ROW(delta_bps), "10Mbps", .doc = "Step of an increase.",
-     .source = PAPER ", recalled: assumed"},
-    {"hai", WF_CC_UINT, ROW(hai), "5", 1, 1000, .doc = "Steps at once after hai_after falls.",
-     .source = PAPER ", recalled: assumed"},
-    {"hai_after", WF_CC_UINT, ROW(hai_after), "5", 1, 1000,
+    {"delta", WF_CC_RATE, ROW(delta_bps), "10Mbps", 0, WF_CC_RATE_MAX,
+     .doc = "Step of an increase.", .source = PAPER ", recalled: assumed"},
+    {"hai", WF_CC_UINT, ROW(hai), "5", 1, WF_CC_TIMES_MAX,
+     .doc = "Steps at once after hai_after falls.", .source = PAPER ", recalled: assumed"},
+    {"hai_after", WF_CC_UINT, ROW(hai_after), "5", 1, WF_CC_TIMES_MAX,
      .doc = "Falls of the round trip in a row before that.", .source = PAPER ", recalled: assumed"},
-    {"min_rate", WF_CC_RATE, ROW(min_bps), "10Mbps", 1000, 0,
+    {"min_rate", WF_CC_RATE, ROW(min_bps), "10Mbps", WF_CC_RATE_MIN, WF_CC_RATE_MAX,
      .doc = "The rate does not fall below.", .source = "assumed"},
 };
 

@@ -23,6 +23,31 @@ _Static_assert(sizeof(struct wf_cc_fraction) == sizeof(struct wf_fraction) &&
                    offsetof(struct wf_cc_fraction, den) == offsetof(struct wf_fraction, den),
                "a law's fraction is a key's");
 
+static struct wf_key key_of(const struct wf_cc_key *k)
+{
+    return (struct wf_key){.name = k->name,
+                           .type = types[k->type],
+                           .off = k->off,
+                           .def = k->def,
+                           .min = k->min,
+                           .max = k->max,
+                           .doc = k->doc,
+                           .source = k->source};
+}
+
+/* The default is a value that the key takes. */
+static int check_default(const struct wf_cc_key *k, struct wf_err *err)
+{
+    struct wf_key key = key_of(k);
+    struct wf_err why = {.line = 0};
+    uint64_t scratch[2];
+
+    key.off = 0;
+    if (!wf_key_set(&key, scratch, k->def, &why))
+        return 0;
+    return wf_err_set(err, EINVAL, "the default of key '%s': %s", k->name, why.msg);
+}
+
 static int check_keys(const struct wf_cc_law *l, struct wf_err *err)
 {
     if (l->n_keys > WF_CC_KEYS_MAX || (l->n_keys && !l->keys))
@@ -38,6 +63,8 @@ static int check_keys(const struct wf_cc_law *l, struct wf_err *err)
             return wf_err_set(err, EINVAL, "key '%s' lies beyond cfg_size", k->name);
         if (!strcmp(k->name, "law") || !strcmp(k->name, "params"))
             return wf_err_set(err, EINVAL, "a key may not be called '%s'", k->name);
+        if (check_default(k, err))
+            return -EINVAL;
     }
     return 0;
 }
@@ -107,18 +134,8 @@ const struct wf_keyset *wf_cc_keyset(const struct wf_cc_law *law, struct wf_aren
     struct wf_keyset *set = WF_ARENA_NEW(arena, struct wf_keyset);
     struct wf_key *keys = WF_ARENA_ARRAY(arena, struct wf_key, law->n_keys + 1);
 
-    for (size_t i = 0; i < law->n_keys; i++) {
-        const struct wf_cc_key *k = &law->keys[i];
-
-        keys[i] = (struct wf_key){.name = k->name,
-                                  .type = types[k->type],
-                                  .off = k->off,
-                                  .def = k->def,
-                                  .min = k->min,
-                                  .max = k->max,
-                                  .doc = k->doc,
-                                  .source = k->source};
-    }
+    for (size_t i = 0; i < law->n_keys; i++)
+        keys[i] = key_of(&law->keys[i]);
     set->name = law->name;
     set->doc = law->doc;
     set->keys = keys;

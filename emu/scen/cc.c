@@ -126,25 +126,39 @@ static void use_params(struct wf_scenario *s, struct wf_scen_cc *c, const struct
     c->use.params = name;
 }
 
+/* The law that a control names, or is called after. */
+static const struct wf_cc_law *law_of(struct wf_scenario *s, const struct wf_yaml_node *key,
+                                      const struct wf_yaml_node *map, const char **path)
+{
+    const struct wf_yaml_node *at = wf_yaml_get(map, "law");
+    const char *name = word(s, map, "law", key->text);
+
+    if (name && !at && !wf_cc_find(name) && !strchr(name, '/')) {
+        wf_diag_error(&s->diags, key,
+                      "cc.%s: it names no law and '%s' is none, expected such as {law: dcqcn}",
+                      name, name);
+        return NULL;
+    }
+    return name ? find_law(s, name, path, NULL, at ? at : key) : NULL;
+}
+
 static void read_one(struct wf_scenario *s, const struct wf_yaml_node *key,
                      const struct wf_yaml_node *map)
 {
     static const char *const own[] = {"law", "params", NULL};
-    const struct wf_cc_law *law;
-    const char *name, *path;
+    const struct wf_cc_law *law = NULL;
+    const char *path = NULL;
     struct wf_scen_cc *c;
 
-    if (map->kind != WF_YAML_MAPPING) {
+    if (map->kind == WF_YAML_MAPPING)
+        law = law_of(s, key, map, &path);
+    else
         wf_diag_error(&s->diags, map, "cc: expected a mapping such as {law: dcqcn}, found %s",
                       wf_yaml_what(map));
+    if (!law) { /* which is said: who uses the name finds something */
+        add(s, key->text, &wf_cc_fixed, NULL);
         return;
     }
-    name = word(s, map, "law", key->text);
-    law = name ? find_law(s, name, &path, NULL,
-                          wf_yaml_get(map, "law") ? wf_yaml_get(map, "law") : key)
-               : NULL;
-    if (!law)
-        return;
     c = add(s, key->text, law, path);
     use_params(s, c, map);
     wf_fill(&s->fill, c->keys, c->cfg, map, own);

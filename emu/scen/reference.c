@@ -51,6 +51,8 @@ static const char *value_text(const struct wf_key *k, uint64_t v, char *buf, siz
         return wf_length_text(v, buf, len);
     case WF_KEY_PERCENT:
         return wf_percent_text((uint32_t)v, buf, len);
+    case WF_KEY_FRACTION:
+        return wf_millionths_text(v, buf, len);
     default:
         snprintf(buf, len, "%" PRIu64, v);
         return buf;

@@ -107,6 +107,10 @@ class Plugin(unittest.TestCase):
         self.broken(2, "key 'start' lies beyond cfg_size",
                     (".cfg_size = sizeof(struct aimd_cfg)", ".cfg_size = 8"))
 
+    def test_default_that_its_key_refuses(self):
+        self.broken(2, "the default of key 'gain': '3' for gain is out of range, expected 0.000001 to 1",
+                    ('"1/2", 1,', '"3", 1,'))
+
     def test_column_without_unit(self):
         self.broken(2, "column 'aimd_win' does not end with a unit", ("aimd_window_bytes", "aimd_win"))
 
