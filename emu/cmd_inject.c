@@ -150,21 +150,30 @@ static int parse(struct inject *x, int argc, char **argv, struct wf_err *err)
 /* "rate LINK RATE": the last word is taken off. 0, or -errno and *err. */
 static int take_rate(int *argc, char **argv, json_t *q, struct wf_err *err)
 {
+    const char *at = json_string_value(json_object_get(q, "at"));
+    int words = *argc - optind - !at; /* beside the place */
+    struct wf_err why;
     uint64_t rate_bps;
-    int rc;
 
-    if (*argc - optind < 2)
-        return wf_err_set(err, EINVAL, "which rate? (weft inject rate LINK 20Mbps)");
-    rc = wf_parse_rate(argv[--*argc], &rate_bps, err);
-    if (!rc)
-        json_object_set_new(q, "rate_bps", json_integer((json_int_t)rate_bps));
-    return rc;
+    if (!at && words < 1)
+        return wf_err_set(err, EINVAL,
+                          "which link, and which rate? (weft inject rate LINK 20Mbps)");
+    if (words < 2)
+        return wf_err_set(err, EINVAL, "which rate? (weft inject rate %s 20Mbps)",
+                          at ? at : argv[optind + 1]);
+    if (wf_parse_rate(argv[--*argc], &rate_bps, &why))
+        return wf_err_set(err, EINVAL, "rate %s", why.msg);
+    json_object_set_new(q, "rate_bps", json_integer((json_int_t)rate_bps));
+    return 0;
 }
 
 static int take_place(int argc, char **argv, json_t *q, struct wf_err *err)
 {
-    if (argc - optind > 2 || (argc - optind == 2 && json_object_get(q, "at")))
-        return wf_err_set(err, EINVAL, "one place at a time");
+    int most = json_object_get(q, "at") ? 1 : 2;
+
+    if (argc - optind > most)
+        return wf_err_set(err, EINVAL, "'%s' is one word too many: one place at a time",
+                          argv[optind + most]);
     if (argc - optind == 2)
         json_object_set_new(q, "at", json_string(argv[optind + 1]));
     if (!json_object_get(q, "at"))
@@ -177,14 +186,41 @@ static bool given(void *with, const char *key)
     return json_object_get(with, key);
 }
 
+/* Whether --priority says something where it can't. */
+static bool stray_priority(const struct inject *x, const char *word, struct wf_err *err)
+{
+    if (!json_array_size(json_object_get(x->q, "priorities")))
+        return false;
+    wf_err_set(err, EINVAL, "--priority does not go with %s", word);
+    return true;
+}
+
+/* A change of a link, which no key of a fault goes with. */
+static const char *link_now(struct inject *x, const char *word, struct wf_err *err)
+{
+    void *first = json_object_iter(x->with);
+
+    if (stray_priority(x, word, err))
+        return NULL;
+    if (first) {
+        wf_err_set(err, EINVAL, "--%s does not go with %s", json_object_iter_key(first), word);
+        return NULL;
+    }
+    if (strcmp(word, "rate") != 0)
+        json_object_set_new(x->q, "up", json_boolean(word[0] == 'u'));
+    return "link";
+}
+
 /* A PFC or pause frame that goes now. */
 static const char *frame_now(struct inject *x, const char *word, struct wf_err *err)
 {
     const json_t *quanta = json_object_get(x->with, "quanta");
 
-    if (!strcmp(word, "pause"))
+    if (!strcmp(word, "pause")) {
+        if (stray_priority(x, word, err))
+            return NULL;
         json_object_set_new(x->q, "pause", json_true());
-    else if (!json_array_size(json_object_get(x->q, "priorities"))) {
+    } else if (!json_array_size(json_object_get(x->q, "priorities"))) {
         wf_err_set(err, EINVAL, "which priority is to be stopped? (--priority 3)");
         return NULL;
     }
@@ -208,6 +244,12 @@ static const char *fault(struct inject *x, const char *word, struct wf_err *err)
     stray = wf_fault_cfg_stray(&cfg, given, x->with);
     if (stray) {
         wf_err_set(err, EINVAL, "--%s does not go with %s", stray, word);
+        return NULL;
+    }
+    if (cfg.action != WF_FAULT_PFC && stray_priority(x, word, err))
+        return NULL;
+    if (cfg.action == WF_FAULT_DELAY && !given(x->with, "delay")) {
+        wf_err_set(err, EINVAL, "how long? (--delay 10us)");
         return NULL;
     }
     json_array_foreach (list, i, v)
@@ -238,10 +280,8 @@ static const char *command(struct inject *x, int argc, char **argv, struct wf_er
         return NULL;
     if (take_place(argc, argv, x->q, err))
         return NULL;
-    if (!strcmp(word, "down") || !strcmp(word, "up"))
-        json_object_set_new(x->q, "up", json_boolean(word[0] == 'u'));
     if (!strcmp(word, "down") || !strcmp(word, "up") || !strcmp(word, "rate"))
-        return "link";
+        return link_now(x, word, err);
     return frame && !x->addressed ? frame_now(x, word, err) : fault(x, word, err);
 }
 

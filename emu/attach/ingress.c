@@ -245,7 +245,6 @@ int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err)
     struct wf_stimulus st = {.kind = WF_STIM_FAULT, .where = text};
     struct wf_fault fault;
     struct wf_port *port;
-    unsigned n = 0;
     int rc;
 
     if (strlen(text) > WF_STIM_WHERE_MAX)
@@ -259,10 +258,11 @@ int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err)
         wf_faults_end(port, fault.coming_in);
         return 0;
     }
-    for (const struct wf_fault *x = wf_faults_of(port); x; x = x->next)
-        n++;
-    if (n >= WF_INGRESS_FAULTS)
-        return wf_err_set(err, EINVAL, "%s has as many faults as are possible", port->name);
+    if (!wf_faults_room(port))
+        return wf_err_set(err, EINVAL,
+                          "%s has %d injected faults that have not ended, and more are not "
+                          "possible; weft inject end --at PORT ends them",
+                          port->name, WF_FAULTS_INJECTED);
     note(es, &st);
     wf_fabric_inject(es->f, port, &fault);
     return 0;

@@ -33,7 +33,6 @@ void wf_ingress_link(struct wf_edges *es, struct wf_link *link, bool up);
 /* Its rate, from the next frame on. */
 void wf_ingress_link_rate(struct wf_edges *es, struct wf_link *link, uint64_t rate_bps);
 /* A fault, by command, as text (net/fault_config.h). 0, or -EINVAL and *err. */
-enum { WF_INGRESS_FAULTS = 64 };
 int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err);
 /* An XOFF of so many quanta (0: XON) for these priorities, sent out of a port by command. */
 void wf_ingress_pfc(struct wf_edges *es, struct wf_port *port, uint8_t vector, uint16_t quanta);

@@ -69,8 +69,10 @@ void wf_fabric_link_rate(struct wf_fabric *f, struct wf_link *link, uint64_t rat
 struct wf_fault *wf_fabric_inject(struct wf_fabric *f, struct wf_port *port,
                                   const struct wf_fault *fault)
 {
-    struct wf_fault *copy = WF_ARENA_NEW(&f->arena, struct wf_fault);
+    struct wf_fault *copy = fault->event ? NULL : wf_faults_reuse(port);
 
+    if (!copy)
+        copy = WF_ARENA_NEW(&f->arena, struct wf_fault);
     *copy = *fault;
     copy->next = NULL;
     wf_faults_add(port, copy, &f->arena);

@@ -218,6 +218,7 @@ static struct wf_fault_how how_of(const struct wf_fault_cfg *c)
         .dscp = (uint8_t)c->dscp,
         .priorities = c->priorities ? (uint8_t)c->priorities : 0xff,
         .quanta = (uint16_t)c->quanta,
+        .force = c->force,
         .reply_qpn_given = c->reply_qp,
         .reply_qpn = c->reply_qp,
     };
@@ -298,20 +299,22 @@ int wf_desc_fault(const struct wf_desc *d, const struct wf_fault_cfg *c, struct 
 int wf_fabric_fault_parse(struct wf_fabric *f, const char *text, struct wf_fault *out,
                           struct wf_port **port, struct wf_err *err)
 {
+    struct wf_arena words = {0}; /* strings of the text */
     struct wf_fault_cfg cfg;
     const char *key;
-    int rc = wf_fault_cfg_parse(&cfg, text, &f->arena, err);
+    int rc = wf_fault_cfg_parse(&cfg, text, &words, err);
 
     if (!rc)
         rc = wf_desc_fault(f->desc, &cfg, out, &key, err);
-    if (rc)
-        return rc;
-    *port = wf_fabric_port(f, cfg.where);
-    if (!*port)
-        return wf_err_set(err, EINVAL, "there is no port '%.80s'; ports are named like leaf0:p3",
-                          cfg.where);
-    out->coming_in = cfg.dir == WF_FAULT_IN;
-    if (out->coming_in)
-        *port = (*port)->peer;
-    return 0;
+    if (!rc) {
+        *port = wf_fabric_port(f, cfg.where);
+        out->coming_in = cfg.dir == WF_FAULT_IN;
+        if (*port && out->coming_in)
+            *port = (*port)->peer;
+        else if (!*port)
+            rc = wf_err_set(err, EINVAL, "there is no port '%.80s'; ports are named like leaf0:p3",
+                            cfg.where);
+    }
+    wf_arena_free(&words);
+    return rc;
 }

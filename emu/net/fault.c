@@ -100,6 +100,12 @@ static bool matches(const struct wf_fault *f, const struct wf_pkt *pkt, const st
     return !asks_roce(f) || (pkt->p.flags & WF_P_BTH && of_roce(f, &pkt->p, s));
 }
 
+/* RFC 3168, 5: only what says that it is ECN-capable is marked; what is marked already is left. */
+static bool may_mark(const struct wf_fault *f, const struct wf_parsed *p)
+{
+    return p->flags & WF_P_IP && p->ecn != WF_ECN_CE && (f->how.force || p->ecn != WF_ECN_NOT_ECT);
+}
+
 /* Of those that match, the ones that it takes. */
 static bool takes(struct wf_fault *f)
 {
@@ -113,23 +119,30 @@ static bool takes(struct wf_fault *f)
 
 /* --- what becomes of them --------------------------------------------------------------------- */
 
+/* The packet that was held, and its copies, behind what is there. */
 static void let_go(struct wf_fault *f, struct wf_port *port, struct wf_fifo *behind)
 {
-    wf_lcore_cancel(port->node->net->lc, &f->release);
-    port->faults->held--;
-    wf_fifo_push(behind, &f->held->q);
+    struct wf_pkt *pkt = f->held, *copy;
+
     f->held = NULL;
+    port->faults->held--;
+    pkt->ready_ps = f->held_delay_ps;
+    wf_fifo_push(behind, &pkt->q);
+    while (f->held_copies && (copy = wf_pkt_replicate(port->node->net, pkt))) {
+        f->held_copies--;
+        copy->ready_ps = 0;
+        wf_fifo_push(behind, &copy->q);
+    }
 }
 
 /* Nobody came to pass it. */
 static void too_long(struct wf_lcore *lc, struct wf_event *ev)
 {
     struct wf_fault *f = WF_CONTAINER_OF(ev, struct wf_fault, release);
-    struct wf_pkt *pkt = f->held;
+    struct wf_fifo all = {0};
 
-    f->held = NULL;
-    f->port->faults->held--;
-    wf_port_extra(f->port, pkt);
+    let_go(f, f->port, &all);
+    wf_port_extras(f->port, &all);
 }
 
 static bool hold(struct wf_fault *f, struct wf_port *port, struct wf_fate *fate)
@@ -138,7 +151,10 @@ static bool hold(struct wf_fault *f, struct wf_port *port, struct wf_fate *fate)
         return false; /* one at a time */
     f->held = fate->pkt;
     f->left = f->how.behind;
+    f->held_copies = fate->copies;
+    f->held_delay_ps = fate->delay_ps;
     fate->pkt = NULL;
+    fate->copies = 0;
     port->faults->held++;
     wf_lcore_schedule(port->node->net->lc, &f->release, wf_now(port) + f->how.within_ps,
                       wf_event_key(port->entity, WF_EV_TIMER, port->seq++), too_long);
@@ -147,11 +163,10 @@ static bool hold(struct wf_fault *f, struct wf_port *port, struct wf_fate *fate)
 
 static bool mark(struct wf_pkt *pkt)
 {
-    if (wf_edit_set_ce(wf_pkt_hdr_rw(pkt), &pkt->p)) {
-        pkt->flags |= WF_PKT_MARKED;
-        wf_pkt_edited(pkt);
-    }
-    return true; /* a packet that is not ECN-capable was meant all the same */
+    wf_edit_set_ecn(wf_pkt_hdr_rw(pkt), &pkt->p, WF_ECN_CE);
+    pkt->flags |= WF_PKT_MARKED;
+    wf_pkt_edited(pkt);
+    return true;
 }
 
 /* False: it could not be done. */
@@ -191,6 +206,10 @@ static void one(struct wf_fault *f, struct wf_port *port, const struct wf_stream
         return;
     if (!matches(f, fate->pkt, s, now))
         return;
+    if (f->action == WF_FAULT_CE && !may_mark(f, &fate->pkt->p)) {
+        f->lacking++;
+        return;
+    }
     passes_held = f->held && !--f->left;
     if ((!f->limit || f->hits < f->limit) && takes(f)) {
         bool done = act(f, port, s, fate);
@@ -198,8 +217,10 @@ static void one(struct wf_fault *f, struct wf_port *port, const struct wf_stream
         f->hits += done;
         f->lacking += !done && f->action != WF_FAULT_REORDER;
     }
-    if (passes_held)
+    if (passes_held) {
+        wf_lcore_cancel(port->node->net->lc, &f->release);
         let_go(f, port, &fate->behind);
+    }
 }
 
 void wf_faults_pass(struct wf_port *port, struct wf_fate *fate)
@@ -224,16 +245,16 @@ static void begin_draws(struct wf_fault *f, const struct wf_port *port, unsigned
 void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena *arena)
 {
     struct wf_fault **at;
-    unsigned number = 0;
 
     if (!port->faults)
         port->faults = WF_ARENA_NEW(arena, struct wf_faults);
-    for (at = &port->faults->first; *at; at = &(*at)->next)
-        number++;
+    for (at = &port->faults->first; *at;)
+        at = &(*at)->next;
     *at = fault;
     fault->next = NULL;
     fault->port = port;
-    begin_draws(fault, port, number);
+    port->faults->n_injected += !fault->event;
+    begin_draws(fault, port, port->faults->added++);
     if (fault->needs_streams && !port->faults->streams)
         port->faults->streams = wf_streams_new(port, arena);
     if (fault->iteration)
@@ -246,6 +267,39 @@ void wf_faults_end(struct wf_port *port, bool coming_in)
     for (struct wf_fault *f = port->faults ? port->faults->first : NULL; f; f = f->next)
         if (f->coming_in == coming_in)
             f->until_ps = 1;
+}
+
+static bool has_ended(const struct wf_fault *f, uint64_t now)
+{
+    return !f->held && ((f->until_ps && now >= f->until_ps) || (f->limit && f->hits >= f->limit) ||
+                        (f->nth && f->matched >= f->nth));
+}
+
+bool wf_faults_room(const struct wf_port *port)
+{
+    uint32_t living = 0;
+
+    for (const struct wf_fault *f = wf_faults_of(port); f; f = f->next)
+        living += !f->event && !has_ended(f, wf_now(port));
+    return living < WF_FAULTS_INJECTED;
+}
+
+struct wf_fault *wf_faults_reuse(struct wf_port *port)
+{
+    struct wf_faults *all = port->faults;
+
+    if (!all || all->n_injected < WF_FAULTS_INJECTED)
+        return NULL;
+    for (struct wf_fault **at = &all->first, *f; (f = *at); at = &f->next) {
+        if (f->event || !has_ended(f, wf_now(port)))
+            continue;
+        all->n_injected--;
+        all->gone++;
+        all->idle += !f->hits && !f->may_not_fire;
+        *at = f->next;
+        return f;
+    }
+    return NULL;
 }
 
 const struct wf_fault *wf_faults_of(const struct wf_port *port)

@@ -97,6 +97,7 @@ struct wf_fault_how {
     enum wf_fault_matched matched;
     uint8_t nak_code, rnr_timer, dscp, priorities;
     uint16_t quanta;
+    bool force;                   /* ce: also what is not ECN-capable */
     bool psn_given, psn_relative; /* else the matched packet's */
     int32_t psn;
     bool reply_qpn_given;
@@ -129,16 +130,25 @@ struct wf_fault {
     struct wf_fault_how how;
 
     uint64_t lacking; /* hits that came to nothing: what a packet needs was not known */
-    /* REORDER: held until `left` of those that match have passed, or until the event */
+    /* REORDER: held until `left` of those that match have passed, or until the event; what faults
+     * before it have made of the packet is done then */
     struct wf_pkt *held;
-    uint32_t left;
+    uint32_t left, held_copies;
+    uint64_t held_delay_ps;
     struct wf_event release;
     struct wf_port *port;
 };
 
+/* Of faults that came later than the scenario: records of ended ones are kept, for reports, until
+ * a port has so many; so many may live at once. */
+enum { WF_FAULTS_INJECTED = 64 };
+
 /* The faults of a port. */
 struct wf_faults {
     struct wf_fault *first;
+    uint32_t added;      /* ever */
+    uint32_t n_injected; /* records that came later than the scenario */
+    uint64_t gone, idle; /* such ones that had ended and made room, and that never hit of them */
     struct wf_fault_streams *streams; /* NULL: no fault needs them */
     uint64_t held; /* packets that are neither in a queue nor on the wire: held, or just made */
 };
@@ -149,7 +159,7 @@ struct wf_fate {
     enum wf_reason why; /* it is lost */
     uint64_t delay_ps;
     uint32_t copies;       /* of it, right behind it */
-    struct wf_fifo behind; /* other packets behind it, by their q */
+    struct wf_fifo behind; /* other packets behind it, by their q; ready_ps: so much later */
 };
 
 /* Let a port's faults decide. */
@@ -157,6 +167,11 @@ void wf_faults_pass(struct wf_port *port, struct wf_fate *fate);
 /* Begin a fault at a port: behind those that are there. It lives as long as the port; what it needs
  * comes from the arena. */
 void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena *arena);
+/* The record of a fault that has ended, to be filled anew, when the port has as many as it may;
+ * NULL: there is none, or room for more. */
+struct wf_fault *wf_faults_reuse(struct wf_port *port);
+/* Whether one more may be injected: not too many are alive. */
+bool wf_faults_room(const struct wf_port *port);
 /* No fault of the port, of those asked for in this direction, hits any more. */
 void wf_faults_end(struct wf_port *port, bool coming_in);
 /* The first of a port's faults, or NULL. */

@@ -69,6 +69,9 @@ static const struct wf_key rows[] = {
      .doc = "reorder: it goes behind the next n that match."},
     {"within", WF_KEY_TIME, ROW(within_ps), "10ms", 1, 60 * WF_PS_PER_S,
      .doc = "reorder: it goes on at the latest after this time, whoever has come."},
+    {"force", WF_KEY_BOOL, ROW(force), "false",
+     .doc = "ce: mark what is not ECN-capable too. Otherwise only ECT packets match, since nobody "
+            "may mark others; what is CE already never does."},
     {"crc", WF_KEY_ENUM, ROW(crc), "fcs", .names = crcs,
      .doc = "corrupt, truncate: fcs: damaged on the wire, the next receiver drops it. icrc: only "
             "the ICRC or the lengths tell, an end point drops it. repaired: all sums and lengths "
@@ -209,6 +212,7 @@ static const struct {
     {"copies", DOES(DUPLICATE)},
     {"behind", DOES(REORDER)},
     {"within", DOES(REORDER)},
+    {"force", DOES(CE)},
     {"crc", DOES(CORRUPT) | DOES(TRUNCATE)},
     {"part", DOES(CORRUPT) | DOES(TRUNCATE)},
     {"offset", DOES(CORRUPT)},

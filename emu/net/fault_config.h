@@ -24,6 +24,7 @@ struct wf_fault_cfg {
     /* what becomes of the packets */
     uint64_t delay_ps, within_ps;
     uint32_t copies, behind;
+    bool force;
     int crc, part; /* enum wf_fault_crc, wf_fault_part */
     uint32_t offset, bytes, flip, keep;
     int matched, code; /* enum wf_fault_matched, wf_nak */

@@ -180,6 +180,7 @@ bool wf_fault_make(struct wf_fault *f, struct wf_port *port, const struct wf_str
         return false;
     pkt->queue = fate->pkt->queue;
     pkt->prio = fate->pkt->prio;
+    pkt->ready_ps = 0;
     if (back)
         wf_port_comes_in(port, pkt);
     else

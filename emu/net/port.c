@@ -7,6 +7,7 @@
 #include "net/why.h"
 
 static void arrival(struct wf_lcore *lc, struct wf_event *ev);
+static void look_event(struct wf_lcore *lc, struct wf_event *ev);
 
 static __attribute__((noinline)) void tap(struct wf_port *port, struct wf_pkt *pkt,
                                           enum wf_tap_dir dir)
@@ -121,6 +122,11 @@ static void on_the_way(struct wf_port *port, struct wf_fate *fate)
         wf_faults_pass(port, fate);
 }
 
+static __attribute__((noinline)) void refuse(struct wf_port *port, struct wf_pkt *pkt)
+{
+    wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
+}
+
 static void lose(struct wf_port *port, struct wf_pkt *pkt, enum wf_reason why)
 {
     port->tx_lost++;
@@ -156,14 +162,60 @@ static void to_link_late(struct wf_lcore *lc, struct wf_port *port, struct wf_pk
     arrives(lc, port, pkt, pkt->last_bit_ps);
 }
 
+/* Where the transmitter's other frames are counted at their queue and settled later. n: 1 or -1. */
+static void count_apart(struct wf_port *port, const struct wf_pkt *pkt, int n)
+{
+    uint64_t frames = (uint64_t)(int64_t)n, bytes = frames * pkt->frame_len;
+
+    port->ctr[WF_PORT_TX_FRAMES] += frames;
+    port->ctr[WF_PORT_TX_BYTES] += bytes;
+    if (pkt->p.flags & WF_P_MAC_CONTROL)
+        return;
+    port->prio_ctr[pkt->prio][WF_PRIO_TX_FRAMES] += frames;
+    port->prio_ctr[pkt->prio][WF_PRIO_TX_BYTES] += bytes;
+}
+
+/* A frame that nobody queued goes right behind what is on the wire. */
+static void extra(struct wf_port *port, struct wf_pkt *pkt, uint64_t delay_ps)
+{
+    struct wf_lcore *lc = port->node->net->lc;
+    uint64_t start = lc->now_ps > port->busy_until_ps ? lc->now_ps : port->busy_until_ps;
+
+    if (!port->up) {
+        refuse(port, pkt);
+        return;
+    }
+    wf_lcore_cancel(lc, &port->kick); /* the wire is free later than it was to look */
+    occupy(port, pkt, start);
+    count_apart(port, pkt, 1);
+    sent(port, pkt, start);
+    if (delay_ps)
+        to_link_late(lc, port, pkt, delay_ps);
+    else
+        to_link(lc, port, pkt, start);
+    if (port->occupied)
+        wf_port_kick(port, 0);
+}
+
+void wf_port_extras(struct wf_port *port, struct wf_fifo *pkts)
+{
+    struct wf_fifo_node *n;
+
+    while ((n = wf_fifo_pop(pkts))) {
+        struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
+
+        extra(port, pkt, pkt->ready_ps);
+    }
+}
+
 /* The last copy, of which the others are made: the frame itself may be another lcore's by then. */
 static void copies_behind(struct wf_port *port, struct wf_pkt *twin, uint32_t copies)
 {
     struct wf_pkt *copy;
 
     while (--copies && (copy = wf_pkt_replicate(port->node->net, twin)))
-        wf_port_extra(port, copy);
-    wf_port_extra(port, twin);
+        extra(port, copy, 0);
+    extra(port, twin, 0);
 }
 
 /* The frame may meet a fault: it, and what comes of it. It was counted as sent. */
@@ -172,16 +224,13 @@ static __attribute__((noinline)) void transmit_risky(struct wf_lcore *lc, struct
 {
     struct wf_fate fate = {.pkt = pkt};
     struct wf_pkt *twin = NULL;
-    struct wf_fifo_node *n;
 
-    port->ctr[WF_PORT_TX_FRAMES]--;
-    port->ctr[WF_PORT_TX_BYTES] -= pkt->frame_len;
+    count_apart(port, pkt, -1);
     on_the_way(port, &fate);
     if (fate.pkt) {
         if (fate.copies)
             twin = wf_pkt_replicate(port->node->net, fate.pkt);
-        port->ctr[WF_PORT_TX_FRAMES]++;
-        port->ctr[WF_PORT_TX_BYTES] += fate.pkt->frame_len;
+        count_apart(port, fate.pkt, 1);
         sent(port, fate.pkt, now);
         if (fate.why)
             lose(port, fate.pkt, fate.why);
@@ -192,8 +241,7 @@ static __attribute__((noinline)) void transmit_risky(struct wf_lcore *lc, struct
     }
     if (twin)
         copies_behind(port, twin, fate.copies);
-    while ((n = wf_fifo_pop(&fate.behind)))
-        wf_port_extra(port, WF_CONTAINER_OF(n, struct wf_pkt, q));
+    wf_port_extras(port, &fate.behind);
 }
 
 static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
@@ -207,8 +255,6 @@ static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
     sent(port, pkt, now);
     to_link(lc, port, pkt, now);
 }
-
-static void look_event(struct wf_lcore *lc, struct wf_event *ev);
 
 /* The transmitter looks at t_ps, when the wire is free, if it does not do so earlier anyway; what
  * it is likely to find is at `q`. */
@@ -356,11 +402,6 @@ static __attribute__((noinline)) void watch(const struct wf_port *port, struct w
         wf_why_enqueue(wf_why_of(port), port, pkt);
 }
 
-static __attribute__((noinline)) void refuse(struct wf_port *port, struct wf_pkt *pkt)
-{
-    wf_pkt_drop(port, pkt, WF_DROP_LINK_DOWN);
-}
-
 static __attribute__((noinline)) void look_for(struct wf_port *port, const struct wf_pkt *pkt)
 {
     struct wf_lcore *lc = port->tx_node->net->lc;
@@ -487,25 +528,6 @@ void wf_port_link_known(struct wf_port *port)
     port->risky = cfg->loss.num || cfg->corrupt.num || port->faults;
     memcpy(port->peer_mac, port->peer->node->mac, 6);
     port->cut_through = port->peer->node->cut_through;
-}
-
-void wf_port_extra(struct wf_port *port, struct wf_pkt *pkt)
-{
-    struct wf_lcore *lc = port->node->net->lc;
-    uint64_t start = lc->now_ps > port->busy_until_ps ? lc->now_ps : port->busy_until_ps;
-
-    if (!port->up) {
-        refuse(port, pkt);
-        return;
-    }
-    wf_lcore_cancel(lc, &port->kick); /* the wire is free later than it was to look */
-    occupy(port, pkt, start);
-    port->ctr[WF_PORT_TX_FRAMES]++;
-    port->ctr[WF_PORT_TX_BYTES] += pkt->frame_len;
-    sent(port, pkt, start);
-    to_link(lc, port, pkt, start);
-    if (port->occupied)
-        wf_port_kick(port, 0);
 }
 
 static void came_in(struct wf_lcore *lc, struct wf_event *ev)

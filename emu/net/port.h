@@ -210,8 +210,9 @@ void wf_port_kick(struct wf_port *port, uint64_t t_ps);
 void wf_port_link_changed(struct wf_port *port, bool up);
 /* Take over what the link and the peer are. */
 void wf_port_link_known(struct wf_port *port);
-/* A frame that nobody queued goes right behind what is on the wire. */
-void wf_port_extra(struct wf_port *port, struct wf_pkt *pkt);
+/* Frames that nobody queued go right behind what is on the wire, by their q; each arrives as much
+ * later as its ready_ps says. */
+void wf_port_extras(struct wf_port *port, struct wf_fifo *pkts);
 /* A frame that nobody sent comes in by the port, later at this instant. */
 void wf_port_comes_in(struct wf_port *port, struct wf_pkt *pkt);
 /* Somebody who looks on, before those who do already; and no more. */

@@ -41,6 +41,7 @@ struct wf_report {
     struct wf_err broken_err;
     uint64_t lossless_drops; /* that no expectation allows */
     uint32_t idle_faults;    /* injected faults that never hit, and were to */
+    uint64_t idle_gone;      /* of these, ended and forgotten */
     struct wf_report_fault *faults;
     uint32_t n_faults;
     struct wf_digest digest;

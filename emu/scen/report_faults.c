@@ -40,6 +40,8 @@ static uint32_t walk(struct wf_report *r, bool count)
         for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++) {
             const struct wf_port *port = &f->nodes[i]->ports[p];
 
+            if (count && port->faults)
+                r->idle_gone += port->faults->idle;
             for (const struct wf_fault *x = wf_faults_of(port); x; x = x->next) {
                 if (!count)
                     add(r, port, x, own);
@@ -51,11 +53,15 @@ static uint32_t walk(struct wf_report *r, bool count)
 
 void wf_report_faults(struct wf_report *r)
 {
+    r->idle_gone = 0;
     r->n_faults = walk(r, true);
     r->faults = WF_ARENA_ARRAY(&r->arena, struct wf_report_fault, r->n_faults + 1);
     walk(r, false);
     r->idle_faults = 0;
-    for (uint32_t i = 0; i < r->n_faults && !r->interrupted; i++)
+    if (r->interrupted)
+        return;
+    r->idle_faults = (uint32_t)r->idle_gone;
+    for (uint32_t i = 0; i < r->n_faults; i++)
         r->idle_faults += idle(&r->faults[i]);
 }
 
@@ -71,7 +77,12 @@ static const char *name_of(const struct wf_report_fault *x, char *buf, size_t le
 
 static void remarks(const struct wf_report_fault *x, const char *name, FILE *out)
 {
-    if (x->lacking)
+    if (x->lacking && x->fault->action == WF_FAULT_CE)
+        fprintf(out,
+                "  %s: %" PRIu64 " frames that it meant were not ECN-capable (force marks them) or "
+                "CE already\n",
+                name, x->lacking);
+    else if (x->lacking)
         fprintf(out,
                 "  %s: %" PRIu64 " times it could not: the packet has no such bytes, or the queue "
                 "pair to answer is not known (reply_qp, or match its answers)\n",
@@ -103,6 +114,9 @@ void wf_report_faults_text(const struct wf_report *r, FILE *out)
         if (idle(&r->faults[i]))
             fprintf(out, "  FAILED: %s never hit a frame\n",
                     name_of(&r->faults[i], name, sizeof(name)));
+    if (r->idle_faults && r->idle_gone)
+        fprintf(out, "  FAILED: %" PRIu64 " faults that ended long ago never hit a frame\n",
+                r->idle_gone);
     if (r->idle_faults)
         fprintf(out, "  FAILED: %u injected faults never hit a frame\n", r->idle_faults);
 }

@@ -25,6 +25,7 @@
 #include "attach/ingress.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
+#include "net/fault.h"
 #include "support.h"
 
 static char home[64];
@@ -225,9 +226,12 @@ static void faults_hit_what_they_should(void **state)
     refused("inject", "{\"action\": \"ce\", \"at\": \"leaf0:p1\", \"every\": 0}", "every");
     refused("inject", "{\"action\": \"ce\", \"at\": \"leaf0:p1\", \"every\": -5}", "every");
     refused("inject", "{\"action\": \"ce\", \"at\": \"leaf0:p1\", \"every\": \"5\"}", "every");
-    for (int i = 1; i < WF_INGRESS_FAULTS; i++)
+    for (int i = 1; i < WF_FAULTS_INJECTED; i++)
         done("inject", "{\"action\": \"drop\", \"at\": \"leaf0:p1\", \"every\": 1000000}");
-    refused("inject", "{\"action\": \"drop\", \"at\": \"leaf0:p1\"}", "as many faults");
+    refused("inject", "{\"action\": \"drop\", \"at\": \"leaf0:p1\"}",
+            "64 injected faults that have not ended");
+    done("inject", "{\"action\": \"end\", \"at\": \"leaf0:p1\"}");
+    done("inject", "{\"action\": \"drop\", \"at\": \"leaf0:p1\", \"every\": 1000000}");
     wft_check(fabric);
 }
 

@@ -9,8 +9,9 @@
  *   wc_status events N                            N asynchronous events of the device, by name
  *
  * Keys: timeout (14), retry (7), rnr_retry (7), seq (0: all are posted at once; 1: one after the
- * other), psn (1000: of the first request). The responder says how much of its memory the requests
- * have filled. Local to tests: it takes rxe0 and its GID 1, and exchanges numbers over TCP.
+ * other), psn (1000: of the first request), tclass (0; 2: ECN-capable). The responder says how much
+ * of its memory the requests have filled. Local to tests: it takes rxe0 and its GID 1, and
+ * exchanges numbers over TCP.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -27,8 +28,8 @@
 enum { PORT = 7471, MEMORY = 1 << 20, RECVS = 64, WAIT_S = 20, FILL = 0x5a };
 
 static struct {
-    int timeout, retry, rnr_retry, seq, psn;
-} opt = {14, 7, 7, 0, 1000};
+    int timeout, retry, rnr_retry, seq, psn, tclass;
+} opt = {14, 7, 7, 0, 1000, 0};
 
 struct hello {
     uint32_t qpn, psn, rkey, unused;
@@ -127,16 +128,18 @@ static void connect_qp(const struct hello *you)
                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
          "bring the queue pair to INIT");
     must(!ibv_query_port(ctx, 1, &port), "ask for the port");
-    a = (struct ibv_qp_attr){
-        .qp_state = IBV_QPS_RTR,
-        .path_mtu = IBV_MTU_1024,
-        .dest_qp_num = you->qpn,
-        .rq_psn = you->psn,
-        .max_dest_rd_atomic = 4,
-        .min_rnr_timer = 12,
-        .ah_attr = {.is_global = 1,
-                    .port_num = 1,
-                    .grh = {.dgid = you->gid, .sgid_index = 1, .hop_limit = 64}}};
+    a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+                             .path_mtu = IBV_MTU_1024,
+                             .dest_qp_num = you->qpn,
+                             .rq_psn = you->psn,
+                             .max_dest_rd_atomic = 4,
+                             .min_rnr_timer = 12,
+                             .ah_attr = {.is_global = 1,
+                                         .port_num = 1,
+                                         .grh = {.dgid = you->gid,
+                                                 .sgid_index = 1,
+                                                 .hop_limit = 64,
+                                                 .traffic_class = (uint8_t)opt.tclass}}};
     must(!ibv_modify_qp(qp, &a,
                         IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                             IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
@@ -243,11 +246,8 @@ static void option(const char *text)
     static const struct {
         const char *key;
         int *value;
-    } keys[] = {{"timeout=", &opt.timeout},
-                {"retry=", &opt.retry},
-                {"rnr_retry=", &opt.rnr_retry},
-                {"seq=", &opt.seq},
-                {"psn=", &opt.psn}};
+    } keys[] = {{"timeout=", &opt.timeout}, {"retry=", &opt.retry}, {"rnr_retry=", &opt.rnr_retry},
+                {"seq=", &opt.seq},         {"psn=", &opt.psn},     {"tclass=", &opt.tclass}};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!strncmp(text, keys[i].key, strlen(keys[i].key))) {

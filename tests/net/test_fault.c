@@ -60,6 +60,7 @@ struct packet {
     uint16_t sport;
     uint8_t syndrome;
     bool real;
+    uint8_t no_ecn; /* 1: not ECN-capable; 2: CE already */
 };
 
 static struct wf_roce roce_of(const struct packet *k)
@@ -68,7 +69,9 @@ static struct wf_roce roce_of(const struct packet *k)
     struct wf_roce h = {
         .encap = WF_ROCE_V2_IP4,
         .dscp = 26,
-        .ecn = WF_ECN_ECT0,
+        .ecn = k->no_ecn == 1   ? WF_ECN_NOT_ECT
+               : k->no_ecn == 2 ? WF_ECN_CE
+                                : WF_ECN_ECT0,
         .ttl = 64,
         .sport = k->sport ? k->sport : 0xc000,
         .bth = {.opcode = k->opcode, .pkey = 0x8765, .m = true, .dqpn = k->dqpn, .psn = k->psn},
@@ -464,6 +467,116 @@ static void marks(void **state)
     end();
 }
 
+/* Not-ECT, CE, ECT(0), which are PSNs 0, 1, 2; the first that may be marked is the first match. */
+static void only_ect_is_marked(void **state)
+{
+    static const struct {
+        const char *what;
+        uint64_t hits, lacking;
+        uint8_t ecn[3];
+    } t[] = {{"nth=1", 1, 2, {0, 3, 3}},
+             {"match=any", 1, 2, {0, 3, 3}},
+             {"psn=0", 0, 1, {0, 3, 2}},
+             {"force=true", 2, 1, {3, 3, 3}},
+             {"force=true limit=1", 1, 0, {3, 3, 2}}};
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        char text[100];
+        struct wf_fault *f;
+
+        begin(2);
+        snprintf(text, sizeof(text), "do=ce where=leaf0:p1 %s", t[i].what);
+        f = fault(text);
+        for (uint32_t k = 0; k < 3; k++)
+            send(&(struct packet){.to = 1,
+                                  .opcode = RC | WF_OP_SEND_ONLY,
+                                  .dqpn = QP,
+                                  .psn = k,
+                                  .payload = 64,
+                                  .no_ecn = (uint8_t)((k + 1) % 3)});
+        run();
+        assert_int_equal(f->hits, t[i].hits);
+        assert_int_equal(f->matched, t[i].hits);
+        assert_int_equal(f->lacking, t[i].lacking);
+        for (unsigned k = 0; k < 3; k++)
+            assert_int_equal(wft_probe(fab, 1)->seen[k].p.ecn, t[i].ecn[k]);
+        end();
+    }
+}
+
+/* What faults before it do to a packet that is held is done when it goes on. */
+static void what_is_held_keeps_its_faults(void **state)
+{
+    uint64_t plain;
+
+    begin(2);
+    fault("do=duplicate where=leaf0:p1 psn=1 copies=2");
+    fault("do=reorder where=leaf0:p1 nth=2 behind=2");
+    data(0, 5);
+    run();
+    assert_string_equal(seen(1), "0 2 3 1 1 1 4");
+    assert_int_equal(fab->nets[0].ctr[WF_FABRIC_REPLICATED], 2);
+    end();
+
+    begin(2); /* and when nobody has come */
+    fault("do=duplicate where=leaf0:p1 psn=1");
+    fault("do=reorder where=leaf0:p1 nth=2 within=5us");
+    data(0, 2);
+    run();
+    assert_string_equal(seen(1), "0 1 1");
+    end();
+
+    begin(2);
+    fault("do=reorder where=leaf0:p1 nth=2");
+    data(0, 4);
+    run();
+    plain = wft_probe(fab, 1)->seen[2].t_ps;
+    end();
+    begin(2);
+    fault("do=delay where=leaf0:p1 psn=1 delay=7us");
+    fault("do=reorder where=leaf0:p1 nth=2");
+    data(0, 4);
+    run();
+    assert_string_equal(seen(1), "0 2 3 1");
+    assert_int_equal(wft_probe(fab, 1)->seen[3].t_ps, plain + 7 * US);
+    end();
+}
+
+/* What a port has sent is the sum of what its priorities have, whatever faults made of it. */
+static void priorities_add_up(void **state)
+{
+    static const char *const what[] = {"do=duplicate psn=1 copies=3",
+                                       "do=reorder psn=1-2 nth=1",
+                                       "do=truncate keep=8 crc=repaired psn=1",
+                                       "do=drop psn=1",
+                                       "do=delay delay=3us psn=1",
+                                       "do=ack matched=pass reply_qp=5 match=roce_ack",
+                                       "do=pfc priorities=3 match=roce_data"};
+
+    for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+        uint64_t frames = 0, bytes = 0, control = 0;
+        struct wf_port *port;
+        char text[100];
+
+        begin(2);
+        port = wf_fabric_port(fab, "leaf0:p1");
+        snprintf(text, sizeof(text), "where=leaf0:p1 %s", what[i]);
+        fault(text);
+        data(0, 4);
+        send(&(struct packet){.to = 1, .opcode = RC | WF_OP_ACK, .dqpn = 9, .psn = 3});
+        run();
+        wf_port_settle(port);
+        control = wft_probe(fab, 1)->n_control;
+        for (unsigned p = 0; p < WF_PRIOS; p++) {
+            frames += port->prio_ctr[p][WF_PRIO_TX_FRAMES];
+            bytes += port->prio_ctr[p][WF_PRIO_TX_BYTES];
+        }
+        assert_int_equal(port->ctr[WF_PORT_TX_FRAMES], frames + control);
+        assert_int_equal(port->ctr[WF_PORT_TX_BYTES], bytes + control * WF_FRAME_MIN);
+        end();
+    }
+}
+
 static struct wft_seen *one_real(const char *what)
 {
     static struct wft_seen copy;
@@ -794,6 +907,41 @@ static void faults_end(void **state)
     end();
 }
 
+/* Records of faults that have ended are used anew, and the arena does not grow. */
+static void ended_faults_make_room(void **state)
+{
+    struct wf_fault *idle;
+    struct wf_faults *all;
+    uint64_t bytes = 0;
+
+    begin(2);
+    idle = fault("do=drop where=leaf0:p1 psn=5 until=1ps");
+    for (uint32_t i = 0; i < 3 * WF_FAULTS_INJECTED; i++) {
+        if (i == WF_FAULTS_INJECTED)
+            bytes = fab->arena.bytes;
+        fault("do=drop where=leaf0:p1 from=h0 to=h1 limit=1");
+        data(i, 1);
+        run();
+    }
+    assert_true(wf_faults_room(idle->port));
+    all = idle->port->faults;
+    assert_int_equal(fab->arena.bytes, bytes);
+    assert_int_equal(wft_probe(fab, 1)->n_seen, 0);
+    assert_int_equal(all->n_injected, WF_FAULTS_INJECTED);
+    assert_int_equal(all->gone, 2 * WF_FAULTS_INJECTED + 1);
+    assert_int_equal(all->idle, 1);
+    end();
+
+    begin(2); /* those that live are never touched */
+    for (uint32_t i = 0; i < WF_FAULTS_INJECTED; i++)
+        fault("do=drop where=leaf0:p1 psn=5");
+    assert_false(wf_faults_room(wf_fabric_port(fab, "leaf0:p1")));
+    wf_faults_end(wf_fabric_port(fab, "leaf0:p1"), false);
+    wft_run(fab, US);
+    assert_true(wf_faults_room(wf_fabric_port(fab, "leaf0:p1")));
+    end();
+}
+
 static void what_is_no_fault(void **state)
 {
     static const struct {
@@ -858,6 +1006,9 @@ int main(void)
         TEST(delays_let_others_pass),
         TEST(reordering_swaps),
         TEST(marks),
+        TEST(only_ect_is_marked),
+        TEST(what_is_held_keeps_its_faults),
+        TEST(priorities_add_up),
         TEST(corrupts),
         TEST(corrupts_what_is_virtual),
         TEST(truncates),
@@ -868,6 +1019,7 @@ int main(void)
         TEST(pauses),
         TEST(fc_O9),
         TEST(faults_end),
+        TEST(ended_faults_make_room),
         TEST(what_is_no_fault),
     };
 

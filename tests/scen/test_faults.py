@@ -96,6 +96,34 @@ class Faults(unittest.TestCase):
         self.assertIn("1 times it could not: ", out)
         self.assertIn("reply_qp", out)
 
+    def test_only_what_is_ecn_capable_is_marked(self):
+        at = "{do: ce, where: 'leaf1:p0', match: roce, flow: f, opcode: ack%s}"
+        text = TWO + FLOW + "faults:\n  - " + at % "" + "\n"
+        code, out, _ = weft("run", "--no-capture", "-", text=text.replace("leaf1:p0", "leaf0:p0"))
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"faults.0: ce leaf0:p0: \d+ frames that it meant were not ECN-capable")
+        self.assertIn("FAILED: faults.0: ce leaf0:p0 never hit a frame", out)
+
+    def test_inject_says_what_is_missing(self):
+        for words, says in (("rate", "which link, and which rate?"),
+                            ("rate leaf0:p1", "which rate? (weft inject rate leaf0:p1 20Mbps)"),
+                            ("rate --at leaf0:p1", "which rate? (weft inject rate leaf0:p1 20Mbps)"),
+                            ("rate leaf0:p1 10", "rate '10' has no unit"),
+                            ("rate leaf0:p1 1Gbps 2Gbps", "'1Gbps' is one word too many"),
+                            ("rate leaf0:p1 1Gbps --psn 3", "--psn does not go with rate"),
+                            ("down", "at which port or link?"),
+                            ("down leaf0:p1 --psn 3", "--psn does not go with down"),
+                            ("up leaf0:p1 --priority 3", "--priority does not go with up"),
+                            ("drop leaf0:p1 17", "'17' is one word too many"),
+                            ("drop leaf0:p1 --priority 3", "--priority does not go with drop"),
+                            ("pause leaf0:p1 --priority 3", "--priority does not go with pause"),
+                            ("drop leaf0:p1 --force true", "--force does not go with drop"),
+                            ("delay leaf0:p1", "how long? (--delay 10us)"),
+                            ("pfc leaf0:p1", "which priority is to be stopped?")):
+            code, _, err = weft("inject", *words.split())
+            self.assertEqual(code, 2, err)
+            self.assertIn(says, err)
+
     def test_a_link_flaps(self):
         flap = "timeline: [{at: 10us, do: link_flap, link: 'leaf0-spine0', down_for: 2us%s}]\n"
         text = TWO + FLOW + flap % ", period: 5us, limit: 3"
