@@ -37,6 +37,8 @@ int wf_cmd_show(int argc, char **argv);
 int wf_cmd_sweep(int argc, char **argv);
 int wf_cmd_why(int argc, char **argv);
 
+/* From now on stdout and stderr let only plain text through, see base/plain.h. */
+void wf_cmd_out_begin(void);
 /* The command line as text, for manifests. Before getopt, which moves the words. */
 void wf_cmd_line(int argc, char **argv, char *buf, size_t len);
 

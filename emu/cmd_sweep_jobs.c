@@ -238,21 +238,24 @@ static void show(const struct wf_sweep *s, struct progress *p, bool last)
     uint64_t now = wf_wall_ns(), every = (p->tty ? SHOW_TTY_MS : SHOW_MS) * 1000000ull;
     size_t fresh = p->done - p->first_done;
     double left = 0;
+    char line[200];
+    int used;
 
     if (s->quiet || (now - p->shown_ns < every && !last) || (last && !p->tty))
         return;
     p->shown_ns = now;
     if (fresh)
         left = (double)(now - p->start_ns) / 1e9 / (double)fresh * (double)(s->n_runs - p->done);
-    fprintf(stderr, "%sweft sweep: %zu of %zu done, %zu running", p->tty ? "\r" : "", p->done,
-            s->n_runs, p->running);
+    used = snprintf(line, sizeof(line), "weft sweep: %zu of %zu done, %zu running", p->done,
+                    s->n_runs, p->running);
     if (p->errors)
-        fprintf(stderr, ", %zu without a result", p->errors);
+        used += snprintf(line + used, sizeof(line) - used, ", %zu without a result", p->errors);
     if (fresh && left >= 1)
-        fprintf(stderr, ", about %.0f s left", left);
-    fputs(p->tty ? "\033[K" : "\n", stderr);
-    if (last)
-        fputc('\n', stderr);
+        snprintf(line + used, sizeof(line) - used, ", about %.0f s left", left);
+    if (p->tty) /* stderr lets no control characters through */
+        dprintf(STDERR_FILENO, "\r%s\033[K%s", line, last ? "\n" : "");
+    else
+        fprintf(stderr, "%s\n", line);
 }
 
 /* One that has ended, or wait a little for it. */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/units.h"
 #include "cap/reader.h"
 #include "cmd_why.h"
@@ -42,6 +43,7 @@ static bool word(const char *comment, const char *key, char *buf, size_t len)
     for (const char *at = comment; at && *at; at += strcspn(at, " "), at += *at == ' ')
         if (!strncmp(at, key, n) && at[n] == '=') {
             snprintf(buf, len, "%.*s", (int)strcspn(at + n + 1, " "), at + n + 1);
+            wf_plain(buf);
             return true;
         }
     return false;

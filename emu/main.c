@@ -166,7 +166,10 @@ static int command(int argc, char **argv)
 /* What could not be printed, to a full disk for example, is no success. */
 int main(int argc, char **argv)
 {
-    int rc = command(argc, argv);
+    int rc;
+
+    wf_cmd_out_begin();
+    rc = command(argc, argv);
 
     if ((fflush(stdout) || ferror(stdout)) && rc == WF_EXIT_PASS) {
         fprintf(stderr, "weft: cannot write to the standard output\n");

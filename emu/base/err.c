@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 static void fill(struct wf_err *err, const char *file, int line, int col, const char *fmt,
                  va_list ap)
 {
@@ -12,6 +14,8 @@ static void fill(struct wf_err *err, const char *file, int line, int col, const 
     err->line = line;
     err->col = col;
     vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+    wf_plain(err->file);
+    wf_plain(err->msg);
 }
 
 int wf_err_set(struct wf_err *err, int code, const char *fmt, ...)
@@ -44,6 +48,7 @@ void wf_err_place(struct wf_err *err, const char *file, int line, int col)
     if (!err || err->file[0])
         return;
     snprintf(err->file, sizeof(err->file), "%s", file ? file : "");
+    wf_plain(err->file);
     err->line = line;
     err->col = col;
 }

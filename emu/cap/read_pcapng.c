@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "cap/pcapng.h"
 #include "cap/reader_priv.h"
 
@@ -81,6 +82,7 @@ static void copy_text(char *to, size_t size, const struct option *o)
 
     memcpy(to, o->p, n);
     to[n] = '\0';
+    wf_plain(to);
 }
 
 /* if_tsresol: the power of ten, or of two when the top bit is set, of ticks in a second. */
