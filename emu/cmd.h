@@ -52,11 +52,6 @@ int wf_cmd_set_add(struct wf_cmd_sets *sets, const char *text, struct wf_err *er
 
 /* Print "weft COMMAND: <error>" and return the code. */
 int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err);
-/* "unknown option 'ARG'", with the one that is meant. -EINVAL. */
-struct option;
-int wf_cmd_unknown(const char *arg, const struct option *options, struct wf_err *err);
-/* The number of lcores that an option gave. 0 or -EINVAL and *err. */
-int wf_cmd_lcores(const char *text, uint32_t *lcores, struct wf_err *err);
 /* Say so when the fabric runs on fewer lcores than were asked for. */
 void wf_cmd_say_lcores(const char *command, uint32_t asked, uint32_t got);
 /* Start EAL with `bytes` for packets, without hugepages, leaving nothing behind. Once a process.

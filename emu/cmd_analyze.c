@@ -4,7 +4,6 @@
  * left out, is in analyze/analyze.h.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +12,10 @@
 #include "analyze/align.h"
 #include "analyze/input.h"
 #include "analyze/report.h"
-#include "base/key.h"
-#include "base/units.h"
 #include "base/version.h"
 #include "cmd.h"
 #include "cmd_analyze_plot.h"
+#include "cmd_opt.h"
 
 struct options {
     struct wf_an_conf conf;
@@ -39,153 +37,117 @@ struct job {
     unsigned n_words;
 };
 
-static void usage(FILE *to)
+static int take_point(void *options, const struct wf_opt *opt, const char *value,
+                      struct wf_err *err)
 {
-    fputs(
+    struct options *o = options;
+    const size_t len = strcspn(value, "=");
+
+    if (!len || !value[len] || !value[len + 1])
+        return wf_err_set(err, EINVAL, "--%s '%.200s': expected %s", opt->name, value, opt->value);
+    for (unsigned i = 0; i < o->n_points; i++)
+        if (!strncmp(o->points[i], value, len + 1))
+            return wf_err_set(err, EINVAL,
+                              "--%s '%.200s': the point '%.*s' was given before; its files go into "
+                              "one --%s, with commas between them",
+                              opt->name, value, (int)len, value, opt->name);
+    if (o->n_points == WF_AN_SOURCES)
+        return wf_err_set(err, E2BIG, "--%s '%.200s': expected at most %d capture points",
+                          opt->name, value, WF_AN_SOURCES);
+    o->points[o->n_points++] = value;
+    return 0;
+}
+
+static int take_nic(void *options, const struct wf_opt *opt, const char *value, struct wf_err *err)
+{
+    struct options *o = options;
+    const char *names[16];
+    unsigned n = 0;
+    int i;
+
+    for (; n < wf_an_n_nics && n < 16; n++)
+        names[n] = wf_an_nics[n].name;
+    i = wf_opt_word(opt, value, names, n, err);
+    if (i < 0)
+        return i;
+    o->conf.nic = &wf_an_nics[i];
+    return 0;
+}
+
+static const struct wf_opt opts[] = {
+    {.name = "point",
+     .kind = WF_OPT_CALL,
+     .value = "NAME=FILE[,FILE...]",
+     .take = take_point,
+     .help = "files of one capture point, once for each of several: their clocks\n"
+             "are aligned, and what is lost is placed between two of them (the\n"
+             "interfaces of a pcapng file are points anyway)"},
+    {.name = "stall",
+     .kind = WF_OPT_TIME,
+     .off = offsetof(struct options, conf.stall_ps),
+     .min = 1,
+     .max = WF_TIME_MAX,
+     .value = "TIME",
+     .help = "silences of a sender from here on are looked at (default 1ms)"},
+    {.name = "nic",
+     .kind = WF_OPT_CALL,
+     .value = "NAME",
+     .take = take_nic,
+     .help = "judge the pace of CNPs by this profile: generic, cx4, cx5, cx6, cx7,\n"
+             "e810, thor2"},
+    {.name = "max-streams",
+     .kind = WF_OPT_UINT,
+     .off = offsetof(struct options, conf.max_streams),
+     .min = 2,
+     .max = 1 << 24,
+     .value = "N",
+     .help = "directions of connections that are kept (default 32768); the ones\n"
+             "that were silent longest give way"},
+    {.name = "max-findings",
+     .kind = WF_OPT_UINT,
+     .off = offsetof(struct options, conf.max_findings),
+     .min = 1,
+     .max = 1 << 24,
+     .value = "N",
+     .help = "findings that are kept (default 100000); the others are counted"},
+    {.name = "figures",
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, figures),
+     .value = "DIR",
+     .help = "goodput, sequence numbers and repetitions over time, of the worst 16\n"
+             "streams: table, gnuplot script and SVG"},
+    {.name = "all",
+     .kind = WF_OPT_FLAG,
+     .off = offsetof(struct options, all),
+     .help = "list all connections and findings, not the worst 20 of each"},
+    {.name = "json",
+     .kind = WF_OPT_FLAG,
+     .off = offsetof(struct options, json),
+     .help = "one JSON object (weft.analyze/1) instead of text"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
         "usage: weft analyze [OPTIONS] CAPTURE...\n\n"
         "Says of RoCE traffic in pcap and pcapng files (gzip, zstd, xz or plain; \"-\": standard\n"
         "input) what was lost and by whom, what was sent again and why, and where senders stood\n"
-        "still. Several files are one capture, in the order of time.\n\n"
-        "  --point NAME=FILE[,FILE...]\n"
-        "                      files of one capture point, once for each of several: their clocks\n"
-        "                      are aligned, and what is lost is placed between two of them (the\n"
-        "                      interfaces of a pcapng file are points anyway)\n"
-        "  --stall TIME        silences of a sender from here on are looked at (default 1ms)\n"
-        "  --nic NAME          judge the pace of CNPs by this profile: generic, cx4, cx5, cx6, "
-        "cx7,\n"
-        "                      e810, thor2\n"
-        "  --max-streams N     directions of connections that are kept (default 32768); the ones\n"
-        "                      that were silent longest give way\n"
-        "  --max-findings N    findings that are kept (default 100000); the others are counted\n"
-        "  --figures DIR       goodput, sequence numbers and repetitions over time, of the worst "
-        "16\n"
-        "                      streams: table, gnuplot script and SVG\n"
-        "  --all               list all connections and findings, not the worst 20 of each\n"
-        "  --json              one JSON object (weft.analyze/1) instead of text\n\n"
-        "exit code: 0; 2 bad usage, or a file that can't be read to its end (the rest is\n"
-        "analysed); 3 environment; 130 interrupted (what was seen until then is told)\n",
-        to);
-}
-
-enum {
-    OPT_POINT = 256,
-    OPT_STALL,
-    OPT_NIC,
-    OPT_STREAMS,
-    OPT_FINDINGS,
-    OPT_FIGURES,
-    OPT_ALL,
-    OPT_JSON,
-    OPT_HELP
+        "still. Several files are one capture, in the order of time.\n\n",
+    .opts = opts,
+    .tail = "\nexit code: 0; 2 bad usage, or a file that can't be read to its end (the rest is\n"
+            "analysed); 3 environment; 130 interrupted (what was seen until then is told)\n",
 };
-
-static const struct option long_options[] = {
-    {"point", required_argument, NULL, OPT_POINT},
-    {"stall", required_argument, NULL, OPT_STALL},
-    {"nic", required_argument, NULL, OPT_NIC},
-    {"max-streams", required_argument, NULL, OPT_STREAMS},
-    {"max-findings", required_argument, NULL, OPT_FINDINGS},
-    {"figures", required_argument, NULL, OPT_FIGURES},
-    {"all", no_argument, NULL, OPT_ALL},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static int number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *v,
-                  struct wf_err *err)
-{
-    if (wf_parse_uint(text, v, err) < 0)
-        return -EINVAL;
-    if (*v < min || *v > max)
-        return wf_err_set(err, EINVAL, "--%s %s: expected %llu to %llu", option, text,
-                          (unsigned long long)min, (unsigned long long)max);
-    return 0;
-}
-
-static int take_nic(struct options *o, const char *text, struct wf_err *err)
-{
-    const char *names[16];
-    unsigned n = 0;
-
-    o->conf.nic = wf_an_nic_named(text);
-    if (o->conf.nic)
-        return 0;
-    for (; n < wf_an_n_nics && n < 16; n++)
-        names[n] = wf_an_nics[n].name;
-    wf_err_set(err, EINVAL, "--nic '%s' is no profile", text);
-    wf_err_suggest(err, text, names, n);
-    return -EINVAL;
-}
-
-static int take_stall(struct options *o, const char *text, struct wf_err *err)
-{
-    static const struct wf_key key = {.name = "stall", .type = WF_KEY_TIME};
-    struct wf_err why;
-    uint64_t v = 0;
-
-    if (wf_key_set(&key, &v, text, &why) < 0)
-        return wf_err_set(err, EINVAL, "--stall: %s", why.msg);
-    if (!v || v > INT64_MAX)
-        return wf_err_set(err, EINVAL, "--stall %s: expected a time above 0", text);
-    o->conf.stall_ps = (int64_t)v;
-    return 0;
-}
-
-static int take_option(struct options *o, int opt, const char *value, struct wf_err *err)
-{
-    uint64_t v = 0;
-    int rc = 0;
-
-    switch (opt) {
-    case OPT_POINT:
-        if (o->n_points == WF_AN_SOURCES)
-            return wf_err_set(err, E2BIG, "more than %d capture points", WF_AN_SOURCES);
-        o->points[o->n_points++] = value;
-        return 0;
-    case OPT_STALL:
-        return take_stall(o, value, err);
-    case OPT_NIC:
-        return take_nic(o, value, err);
-    case OPT_STREAMS:
-        rc = number("max-streams", value, 2, 1 << 24, &v, err);
-        o->conf.max_streams = (uint32_t)v;
-        return rc;
-    case OPT_FINDINGS:
-        rc = number("max-findings", value, 1, 1 << 24, &v, err);
-        o->conf.max_findings = (uint32_t)v;
-        return rc;
-    case OPT_FIGURES:
-        o->figures = value;
-        o->conf.series = true;
-        return 0;
-    case OPT_ALL:
-        o->all = true;
-        return 0;
-    case OPT_JSON:
-        o->json = true;
-        return 0;
-    }
-    return -EINVAL;
-}
 
 /* 0; 1: help was asked for; -errno. */
 static int take_options(struct options *o, int argc, char **argv, struct wf_err *err)
 {
-    int opt;
+    int n, rc = wf_opt_parse(&page, o, argc, argv, &n, err);
 
-    opterr = 0;
-    optind = 1;
-    while ((opt = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        if (opt == 'h' || opt == OPT_HELP)
-            return 1;
-        if (opt == '?')
-            return wf_cmd_unknown(argv[optind - 1], long_options, err);
-        if (take_option(o, opt, optarg, err) < 0)
-            return -EINVAL;
-    }
-    o->paths = (const char *const *)argv + optind;
-    o->n_paths = (size_t)(argc - optind);
+    if (rc)
+        return rc;
+    o->conf.series = o->figures;
+    o->paths = (const char *const *)argv + 1;
+    o->n_paths = (size_t)n;
     if (!o->n_paths && !o->n_points)
         return wf_err_set(err, EINVAL, "expected captures, see weft analyze --help");
     return 0;
@@ -199,14 +161,16 @@ static int add_point(struct job *j, const char *text)
     size_t n = 0;
 
     j->words[j->n_words++] = words;
-    if (!eq || eq == words || !eq[1])
-        return wf_err_set(&j->err, EINVAL, "--point '%s': expected NAME=FILE[,FILE...]", text);
+    if (!eq)
+        return wf_err_set(&j->err, ENOMEM, "no memory");
     *eq = '\0';
     for (char *w = strtok_r(eq + 1, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
         if (n == sizeof(paths) / sizeof(paths[0]))
             return wf_err_set(&j->err, E2BIG, "--point %s: more than %zu files", words, n);
         paths[n++] = w;
     }
+    if (!n)
+        return wf_err_set(&j->err, EINVAL, "--point '%.200s': expected a file behind '='", text);
     return wf_an_input_add(&j->in, words, paths, n, &j->err);
 }
 
@@ -265,12 +229,8 @@ static enum wf_exit work(struct job *j, int argc, char **argv)
 
     wf_cmd_line(argc, argv, j->command, sizeof(j->command));
     rc = take_options(&j->o, argc, argv, &j->err);
-    if (rc == 1) {
-        usage(stdout);
-        return WF_EXIT_PASS;
-    }
-    if (rc < 0)
-        return (enum wf_exit)wf_cmd_fail("analyze", WF_EXIT_USAGE, &j->err);
+    if (rc)
+        return rc > 0 ? WF_EXIT_PASS : (enum wf_exit)wf_cmd_fail("analyze", WF_EXIT_USAGE, &j->err);
     if (wf_an_init(&j->a, &j->o.conf) < 0) {
         wf_err_set(&j->err, ENOMEM, "no memory for %u streams", j->o.conf.max_streams);
         return (enum wf_exit)wf_cmd_fail("analyze", WF_EXIT_ENVIRONMENT, &j->err);

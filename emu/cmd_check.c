@@ -3,10 +3,11 @@
  * weft check: what is wrong with scenarios, without running them; where every value comes from;
  * the reference of all keys.
  */
+#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "fabric/partition.h"
 #include "lab/config.h"
 #include "scen/scenario.h"
@@ -14,28 +15,62 @@
 /* Sections that are not scen's own. */
 static const struct wf_keyset *const more[] = {&wf_lab_keys, NULL};
 
-static void usage(FILE *to)
-{
-    fputs(
+struct options {
+    bool explain, live, virtual, canonical, reference, defaults, counters;
+    struct wf_cmd_sets sets;
+    uint32_t lcores; /* 0: not asked */
+};
+
+#define FIELD(name) .off = offsetof(struct options, name)
+
+static const struct wf_opt opts[] = {
+    {.name = "explain",
+     .kind = WF_OPT_FLAG,
+     FIELD(explain),
+     .help = "print every effective value and where it comes from"},
+    {.name = "set",
+     .kind = WF_OPT_SET,
+     FIELD(sets),
+     .value = "KEY=VALUE",
+     .help = "another value than the scenario's, as for weft run"},
+    {.name = "canonical",
+     .kind = WF_OPT_FLAG,
+     FIELD(canonical),
+     .help = "print the text that a scenario's hash in manifests is the SHA-256 of"},
+    {.name = "lcores",
+     .kind = WF_OPT_UINT,
+     FIELD(lcores),
+     .min = 1,
+     .max = WF_LCORES_MAX,
+     .value = "N",
+     .help = "print how the fabric is split onto N cores, and what bounds them"},
+    {.name = "live",
+     .kind = WF_OPT_FLAG,
+     FIELD(live),
+     .help = "attachments to the outside are in order (weft run --live)"},
+    {.name = "virtual", .kind = WF_OPT_FLAG, FIELD(virtual), .help = "they are not (weft run)"},
+    {.name = "reference",
+     .kind = WF_OPT_FLAG,
+     FIELD(reference),
+     .help = "print the reference of scenario files as markdown"},
+    {.name = "defaults",
+     .kind = WF_OPT_FLAG,
+     FIELD(defaults),
+     .help = "print all defaults and their sources as markdown"},
+    {.name = "counters",
+     .kind = WF_OPT_FLAG,
+     FIELD(counters),
+     .help = "print all counters and their other names as markdown"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
         "usage: weft check [--explain] [--live] [--set KEY=VALUE]... SCENARIO...\n"
         "       weft check --reference | --defaults | --counters\n\n"
         "Says all that is wrong with scenario files, each with its place; exits with 2 when there\n"
-        "are errors. \"-\" reads the standard input.\n\n"
-        "  --explain     print every effective value and where it comes from\n"
-        "  --set K=V     another value than the scenario's, as for weft run\n"
-        "  --canonical   print the text that a scenario's hash in manifests is the SHA-256 of\n"
-        "  --lcores N    print how the fabric is split onto N cores, and what bounds them\n"
-        "  --live        attachments to the outside are in order (weft run --live)\n"
-        "  --virtual     they are not (weft run)\n"
-        "  --reference   print the reference of scenario files as markdown\n"
-        "  --defaults    print all defaults and their sources as markdown\n",
-        to);
-}
-
-struct options {
-    bool explain, live, virtual, canonical;
-    struct wf_cmd_sets sets;
-    uint32_t lcores; /* 0: not asked */
+        "are errors. \"-\" reads the standard input.\n\n",
+    .opts = opts,
 };
 
 static void summary(const struct wf_scenario *s)
@@ -80,71 +115,34 @@ static int check(const char *path, const struct options *o)
     return rc ? WF_EXIT_USAGE : WF_EXIT_PASS;
 }
 
-static int unknown(const char *arg)
+/* What needs no file. */
+static bool print_docs(const struct options *o)
 {
-    static const char *const names[] = {"--explain",   "--live",     "--virtual", "--reference",
-                                        "--defaults",  "--counters", "--help",    "--set",
-                                        "--canonical", "--lcores"};
-    struct wf_err err;
-
-    wf_err_set(&err, 22, "unknown option '%s'", arg);
-    wf_err_suggest(&err, arg, names, sizeof(names) / sizeof(names[0]));
-    return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
-}
-
-/* Options that need no file; -1: none of them. */
-static int alone(const char *arg)
-{
-    if (!strcmp(arg, "--help") || !strcmp(arg, "-h"))
-        usage(stdout);
-    else if (!strcmp(arg, "--reference"))
+    if (o->reference)
         wf_scen_reference(stdout, more);
-    else if (!strcmp(arg, "--defaults"))
+    if (o->defaults)
         wf_scen_defaults(stdout, more);
-    else if (!strcmp(arg, "--counters"))
+    if (o->counters)
         wf_scen_counters(stdout);
-    else
-        return -1;
-    return WF_EXIT_PASS;
+    return o->reference || o->defaults || o->counters;
 }
 
 int wf_cmd_check(int argc, char **argv)
 {
     struct options o = {0};
-    int files = 0, rc = WF_EXIT_PASS;
+    int n, rc = WF_EXIT_PASS;
     struct wf_err err;
+    int parsed = wf_opt_parse(&page, &o, argc, argv, &n, &err);
 
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] != '-' || !argv[i][1]) {
-            argv[++files] = argv[i];
-            continue;
-        }
-        if (!strcmp(argv[i], "--explain"))
-            o.explain = true;
-        else if (!strcmp(argv[i], "--live"))
-            o.live = true;
-        else if (!strcmp(argv[i], "--virtual"))
-            o.virtual = true;
-        else if (!strcmp(argv[i], "--canonical"))
-            o.canonical = true;
-        else if (!strcmp(argv[i], "--lcores")) {
-            if (wf_cmd_lcores(argv[i + 1] ? argv[i + 1] : "", &o.lcores, &err))
-                return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
-            i++;
-        } else if (!strcmp(argv[i], "--set")) {
-            if (wf_cmd_set_add(&o.sets, argv[i + 1] ? argv[i + 1] : "", &err))
-                return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
-            i += argv[i + 1] != NULL;
-        } else if (alone(argv[i]) == WF_EXIT_PASS)
-            return WF_EXIT_PASS;
-        else
-            return unknown(argv[i]);
+    if (parsed)
+        return parsed > 0 ? WF_EXIT_PASS : wf_cmd_fail("check", WF_EXIT_USAGE, &err);
+    if (print_docs(&o) && !n)
+        return WF_EXIT_PASS;
+    if (!n) {
+        wf_err_set(&err, 22, "no scenario given, see weft check --help");
+        return wf_cmd_fail("check", WF_EXIT_USAGE, &err);
     }
-    if (!files) {
-        usage(stderr);
-        return WF_EXIT_USAGE;
-    }
-    for (int i = 1; i <= files; i++) {
+    for (int i = 1; i <= n; i++) {
         int one = check(argv[i], &o);
 
         rc = rc ? rc : one;

@@ -3,34 +3,49 @@
  * weft clear: begin user watermarks of a running instance anew, in sonic-clear's words.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
 #include "ctl/names.h"
 
-static const char usage[] =
-    "usage: weft clear WHAT [-i INSTANCE] [--at SWITCH]\n"
-    "\n"
-    "Begins user watermarks of a running instance anew, from what is held now. WHAT is one of\n"
-    "  priority-group watermark shared | headroom\n"
-    "  queue watermark unicast\n"
-    "  buffer_pool watermark\n"
-    "  headroom-pool watermark\n"
-    "Persistent watermarks and counters are the run's result and stay.\n"
-    "\n"
-    "  -i NAME        the instance, when several run\n"
-    "  --at SWITCH    only of switches that fit, such as 'leaf*'\n"
-    "\n"
-    "Exit status: 0, 2 wrong usage, 3 no such instance.\n";
+struct options {
+    const char *instance, *at;
+};
 
-static const struct option long_options[] = {{"at", required_argument, NULL, 'a'},
-                                             {"instance", required_argument, NULL, 'i'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {NULL, 0, NULL, 0}};
+static const struct wf_opt opts[] = {
+    {.name = "instance",
+     .letter = 'i',
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, instance),
+     .value = "NAME",
+     .help = "the instance, when several run"},
+    {.name = "at",
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, at),
+     .value = "SWITCH",
+     .help = "only of switches that fit, such as 'leaf*'"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft clear WHAT [-i INSTANCE] [--at SWITCH]\n"
+        "\n"
+        "Begins user watermarks of a running instance anew, from what is held now. WHAT is one of\n"
+        "  priority-group watermark shared | headroom\n"
+        "  queue watermark unicast\n"
+        "  buffer_pool watermark\n"
+        "  headroom-pool watermark\n"
+        "Persistent watermarks and counters are the run's result and stay.\n"
+        "\n",
+    .opts = opts,
+    .tail = "\nExit status: 0, 2 wrong usage, 3 no such instance.\n",
+};
 
 /* What is to be cleared, of words; 0 or -EINVAL and *err. */
 static int take_what(int n, char **words, char *what, size_t len, struct wf_err *err)
@@ -70,31 +85,14 @@ static int clear(const char *instance, const char *what, const char *at)
 
 int wf_cmd_clear(int argc, char **argv)
 {
-    const char *instance = NULL, *at = NULL;
+    struct options o = {0};
     char what[80];
     struct wf_err err;
-    int c;
+    int n, rc = wf_opt_parse(&page, &o, argc, argv, &n, &err);
 
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":i:h", long_options, NULL)) != -1)
-        switch (c) {
-        case 'a':
-            at = optarg;
-            break;
-        case 'i':
-            instance = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return WF_EXIT_PASS;
-        case ':':
-            wf_err_set(&err, EINVAL, "%s needs a value", argv[optind - 1]);
-            return wf_cmd_fail("clear", WF_EXIT_USAGE, &err);
-        default:
-            wf_cmd_unknown(argv[optind - 1], long_options, &err);
-            return wf_cmd_fail("clear", WF_EXIT_USAGE, &err);
-        }
-    if (take_what(argc - optind, argv + optind, what, sizeof(what), &err))
+    if (rc > 0)
+        return WF_EXIT_PASS;
+    if (rc || take_what(n, argv + 1, what, sizeof(what), &err))
         return wf_cmd_fail("clear", WF_EXIT_USAGE, &err);
-    return clear(instance, what, at);
+    return clear(o.instance, what, o.at);
 }

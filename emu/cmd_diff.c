@@ -3,24 +3,40 @@
  * weft diff: what differs between two results.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cap/json.h"
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "scen/diff.h"
 
-static const char usage[] =
-    "usage: weft diff [--json] A B\n"
-    "\n"
-    "Says what differs between two results and nothing else: files of weft run --json and weft\n"
-    "replay --json, recordings of weft run --record, tables (CSV), or folders of weft sweep.\n"
-    "Values that are numbers come with the relative change. What depends on the machine and its "
-    "clock is left out.\n"
-    "\n"
-    "  --json   one JSON object (weft.diff/1)\n"
-    "\n"
-    "Exit status: 0 they are the same, 1 they differ, 2 bad input.\n";
+struct options {
+    bool json;
+};
+
+static const struct wf_opt opts[] = {
+    {.name = "json",
+     .kind = WF_OPT_FLAG,
+     .off = offsetof(struct options, json),
+     .help = "one JSON object (weft.diff/1)"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft diff [--json] A B\n"
+        "\n"
+        "Says what differs between two results and nothing else: files of weft run --json and "
+        "weft\n"
+        "replay --json, recordings of weft run --record, tables (CSV), or folders of weft sweep.\n"
+        "Values that are numbers come with the relative change. What depends on the machine and\n"
+        "its clock is left out.\n"
+        "\n",
+    .opts = opts,
+    .tail = "\nExit status: 0 they are the same, 1 they differ, 2 bad input.\n",
+};
 
 static const char *value_text(const json_t *v, char *buf, size_t len)
 {
@@ -94,6 +110,7 @@ static int diff(const char *path_a, const char *path_b, bool as_json)
         json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         putchar('\n');
     } else {
+        wf_json_plain(all);
         print_text(changes, context);
     }
     json_decref(all);
@@ -102,27 +119,13 @@ static int diff(const char *path_a, const char *path_b, bool as_json)
 
 int wf_cmd_diff(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    bool as_json = false;
+    struct options o = {0};
     struct wf_err err;
-    int c;
+    int n, rc = wf_opt_parse(&page, &o, argc, argv, &n, &err);
 
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return WF_EXIT_PASS;
-        }
-        if (c != 'j') {
-            wf_err_set(&err, EINVAL, "unknown option '%s'", argv[optind - 1]);
-            return wf_cmd_fail("diff", WF_EXIT_USAGE, &err);
-        }
-        as_json = true;
-    }
-    if (argc - optind != 2) {
-        wf_err_set(&err, EINVAL, "expected two results");
-        return wf_cmd_fail("diff", WF_EXIT_USAGE, &err);
-    }
-    return diff(argv[optind], argv[optind + 1], as_json);
+    if (rc > 0)
+        return WF_EXIT_PASS;
+    if (!rc && n != 2)
+        rc = wf_err_set(&err, EINVAL, "expected two results, found %d; see weft diff --help", n);
+    return rc ? wf_cmd_fail("diff", WF_EXIT_USAGE, &err) : diff(argv[1], argv[2], o.json);
 }

@@ -124,18 +124,6 @@ void wf_cmd_eal_end(void)
     remove_runtime_dir(dir);
 }
 
-int wf_cmd_lcores(const char *text, uint32_t *lcores, struct wf_err *err)
-{
-    uint64_t n;
-
-    if (wf_parse_uint(text, &n, err))
-        return -EINVAL;
-    if (!n || n > WF_LCORES_MAX)
-        return wf_err_set(err, EINVAL, "--lcores %s: expected 1 to %d", text, WF_LCORES_MAX);
-    *lcores = (uint32_t)n;
-    return 0;
-}
-
 void wf_cmd_say_lcores(const char *command, uint32_t asked, uint32_t got)
 {
     if (got < asked)

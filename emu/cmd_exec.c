@@ -3,6 +3,7 @@
  * `weft exec`: run commands on the hosts of a lab.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,39 +11,105 @@
 
 #include "base/units.h"
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "lab/jobs.h"
 
 #define NEXT_GROUP ":::"
 
-static const char help[] =
-    "usage: weft exec [options] HOST... -- CMD [ARG...] [::: HOST... -- CMD [ARG...]]...\n\n"
-    "Runs a command on each of the hosts (guests, or hosts in network namespaces) and passes on\n"
-    "what they print, as they print it. Groups set apart by ':::' start one after the other, each\n"
-    "when the one before it has settled: its commands wait for something and use no CPU.\n\n"
-    "  weft exec h0 h1 -- rdma link\n"
-    "  weft exec h1 -- ib_write_bw -d rxe0 ::: h0 -- ib_write_bw -d rxe0 h1\n\n"
-    "  -i NAME           the instance, when several run\n"
-    "  -e, --env K=V     an environment variable for all; may be given again\n"
-    "  -t, --timeout T   time limit of each command, such as 60s (exit status 124)\n"
-    "  --settle T        start the next group after this time at the latest (default 5s)\n"
-    "  --linger T        how long earlier commands may still run once the last group has ended\n"
-    "                    or a command has failed; then they are stopped (default 10s)\n"
-    "  --cwd DIR         working directory (default: this one, where it is in the shared folder)\n"
-    "  --stdin           pass standard input on to the commands of the first group\n"
-    "  --[no-]prefix     begin each line with its host (default: when there are several "
-    "commands)\n\n"
-    "Commands find WEFT_HOST, WEFT_IP, WEFT_IP6, WEFT_NETDEV, WEFT_RDMA_DEV and WEFT_GID_INDEX in\n"
-    "their environment, and all hosts' names in /etc/hosts.\n"
-    "Exit status: that of the first command that failed, 0 when none did; 2 wrong usage, 3 no "
-    "such\n"
-    "instance, 124 time limit, 125 the host has gone, 126/127 not started, 130 interrupted.\n";
-
 struct exec_args {
     struct wf_jobs *jobs;
-    const char *instance;
+    const char *instance, *cwd;
     const char *env[64];
     uint32_t n_env;
-    bool cwd_given;
+    uint64_t timeout_ps, settle_ps, linger_ps;
+    bool prefix, no_prefix, give_stdin;
+};
+
+static int take_env(void *options, const struct wf_opt *opt, const char *value, struct wf_err *err)
+{
+    struct exec_args *a = options;
+
+    if (!strchr(value, '=') || value[0] == '=')
+        return wf_err_set(err, EINVAL, "--%s '%.80s': expected %s", opt->name, value, opt->value);
+    if (a->n_env == 63)
+        return wf_err_set(err, E2BIG, "--%s '%.80s': expected at most 63 of them", opt->name,
+                          value);
+    a->env[a->n_env++] = value;
+    return 0;
+}
+
+#define FIELD(name) .off = offsetof(struct exec_args, name)
+
+static const struct wf_opt opts[] = {
+    {.name = "instance",
+     .letter = 'i',
+     .kind = WF_OPT_TEXT,
+     FIELD(instance),
+     .value = "NAME",
+     .help = "the instance, when several run"},
+    {.name = "env",
+     .letter = 'e',
+     .kind = WF_OPT_CALL,
+     .value = "NAME=VALUE",
+     .take = take_env,
+     .help = "an environment variable for all; may be given again"},
+    {.name = "timeout",
+     .letter = 't',
+     .kind = WF_OPT_TIME,
+     FIELD(timeout_ps),
+     .value = "TIME",
+     .min = WF_PS_PER_MS,
+     .max = WF_TIME_MAX,
+     .help = "time limit of each command, such as 60s (exit status 124)"},
+    {.name = "settle",
+     .kind = WF_OPT_TIME,
+     FIELD(settle_ps),
+     .value = "TIME",
+     .max = WF_TIME_MAX,
+     .help = "start the next group after this time at the latest (default 5s)"},
+    {.name = "linger",
+     .kind = WF_OPT_TIME,
+     FIELD(linger_ps),
+     .value = "TIME",
+     .max = WF_TIME_MAX,
+     .help = "how long earlier commands may still run once the last group has ended\n"
+             "or a command has failed; then they are stopped (default 10s)"},
+    {.name = "cwd",
+     .kind = WF_OPT_TEXT,
+     FIELD(cwd),
+     .value = "DIR",
+     .help = "working directory (default: this one, where it is in the shared folder)"},
+    {.name = "stdin",
+     .kind = WF_OPT_FLAG,
+     FIELD(give_stdin),
+     .help = "pass standard input on to the commands of the first group"},
+    {.name = "prefix",
+     .kind = WF_OPT_FLAG,
+     FIELD(prefix),
+     .help = "begin each line with its host (default: when there are several commands)"},
+    {.name = "no-prefix", .kind = WF_OPT_FLAG, FIELD(no_prefix), .help = "don't"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft exec [options] HOST... -- CMD [ARG...] [::: HOST... -- CMD [ARG...]]...\n\n"
+        "Runs a command on each of the hosts (guests, or hosts in network namespaces) and passes "
+        "on\n"
+        "what they print, as they print it. Groups set apart by ':::' start one after the other, "
+        "each\n"
+        "when the one before it has settled: its commands wait for something and use no CPU.\n\n"
+        "  weft exec h0 h1 -- rdma link\n"
+        "  weft exec h1 -- ib_write_bw -d rxe0 ::: h0 -- ib_write_bw -d rxe0 h1\n\n",
+    .opts = opts,
+    .tail =
+        "\nCommands find WEFT_HOST, WEFT_IP, WEFT_IP6, WEFT_NETDEV, WEFT_RDMA_DEV and "
+        "WEFT_GID_INDEX in\n"
+        "their environment, and all hosts' names in /etc/hosts.\n"
+        "Exit status: that of the first command that failed, 0 when none did; 2 wrong usage, 3 no "
+        "such\n"
+        "instance, 124 time limit, 125 the host has gone, 126/127 not started, 130 interrupted.\n",
+    .first = true,
 };
 
 static int usage(const char *fmt, const char *what)
@@ -51,56 +118,6 @@ static int usage(const char *fmt, const char *what)
     fprintf(stderr, fmt, what);
     fprintf(stderr, "; 'weft exec --help' says more\n");
     return WF_EXIT_USAGE;
-}
-
-static int time_option(const char *name, const char *text, uint64_t *ms)
-{
-    struct wf_err err;
-    uint64_t ps;
-
-    if (!text)
-        return usage("%s needs a time", name);
-    if (wf_parse_time(text, &ps, &err))
-        return wf_cmd_fail("exec", WF_EXIT_USAGE, &err);
-    *ms = ps / 1000000000;
-    return 0;
-}
-
-/* One option at argv[*i]; advances *i over its argument. 0 or an exit code. */
-static int option(struct exec_args *a, char **argv, int *i)
-{
-    struct wf_job_opts *o = &a->jobs->opts;
-    const char *name = argv[*i], *value = argv[*i + 1];
-
-    if (!strcmp(name, "--prefix") || !strcmp(name, "--no-prefix")) {
-        o->prefix = name[2] == 'p';
-        return 0;
-    }
-    if (!strcmp(name, "--stdin")) {
-        o->give_stdin = true;
-        return 0;
-    }
-    ++*i;
-    if (!strcmp(name, "-t") || !strcmp(name, "--timeout"))
-        return time_option(name, value, &o->timeout_ms);
-    if (!strcmp(name, "--settle"))
-        return time_option(name, value, &o->settle_ms);
-    if (!strcmp(name, "--linger"))
-        return time_option(name, value, &o->linger_ms);
-    if (strcmp(name, "-i") && strcmp(name, "-e") && strcmp(name, "--env") && strcmp(name, "--cwd"))
-        return usage("unknown option %s", name);
-    if (!value)
-        return usage("%s needs a value", name);
-    if (!strcmp(name, "-i")) {
-        a->instance = value;
-    } else if (!strcmp(name, "--cwd")) {
-        o->cwd = value;
-    } else {
-        if (!strchr(value, '=') || a->n_env == 63)
-            return usage("--env takes NAME=value, at most 63 times, not '%s'", value);
-        a->env[a->n_env++] = value;
-    }
-    return 0;
 }
 
 /* HOST... -- CMD..., up to ':::' or the end; argv is changed so that CMD ends with NULL. */
@@ -135,23 +152,31 @@ static int group(struct wf_jobs *j, char **argv, int *i)
     return 0;
 }
 
-static int parse(struct exec_args *a, char **argv)
+/* 0, 1: --help was answered, or -EINVAL, and what is wrong was said. */
+static int parse(struct exec_args *a, int argc, char **argv)
 {
-    int i = 1, rc;
+    struct wf_job_opts *o = &a->jobs->opts;
+    struct wf_err err;
+    int n, i = 1, rc = wf_opt_parse(&page, a, argc, argv, &n, &err);
 
-    for (; argv[i] && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-        rc = option(a, argv, &i);
-        if (rc)
-            return rc;
-    }
-    if (!argv[i])
-        return usage("no host and no command%s", "");
-    while (argv[i]) {
+    if (rc < 0)
+        wf_cmd_fail("exec", WF_EXIT_USAGE, &err);
+    if (rc)
+        return rc;
+    *o = (struct wf_job_opts){.prefix = a->no_prefix ? 0
+                                        : a->prefix  ? 1
+                                                     : -1,
+                              .give_stdin = a->give_stdin,
+                              .timeout_ms = a->timeout_ps / WF_PS_PER_MS,
+                              .settle_ms = a->settle_ps / WF_PS_PER_MS,
+                              .linger_ms = a->linger_ps / WF_PS_PER_MS,
+                              .cwd = a->cwd,
+                              .env = a->env};
+    if (!n)
+        rc = usage("no host and no command%s", "");
+    while (!rc && argv[i])
         rc = group(a->jobs, argv, &i);
-        if (rc)
-            return rc;
-    }
-    return 0;
+    return rc ? -EINVAL : 0;
 }
 
 /* A JSON array of strings as a NULL-terminated array; the strings stay the array's. */
@@ -223,7 +248,7 @@ static const char *shared_cwd(const json_t *answer, char *buf, size_t len)
 int wf_cmd_exec(int argc, char **argv)
 {
     struct wf_jobs *j = calloc(1, sizeof(*j));
-    struct exec_args a = {.jobs = j};
+    struct exec_args a = {.jobs = j, .settle_ps = 5 * WF_PS_PER_S, .linger_ps = 10 * WF_PS_PER_S};
     struct wf_instance in;
     struct wf_client c;
     struct wf_err err;
@@ -231,20 +256,16 @@ int wf_cmd_exec(int argc, char **argv)
     char cwd[4096];
     int rc;
 
-    (void)argc;
-    if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
-        free(j);
-        return WF_EXIT_PASS;
-    }
-    j->opts = (struct wf_job_opts){.prefix = -1, .settle_ms = 5000, .linger_ms = 10000};
-    j->opts.env = a.env;
-    rc = parse(&a, argv);
-    if (!rc && wf_client_connect(&c, a.instance, &in, &err))
+    if (!j)
+        return WF_EXIT_ENVIRONMENT;
+    rc = parse(&a, argc, argv);
+    if (rc)
+        rc = rc > 0 ? -1 : WF_EXIT_USAGE;
+    else if (wf_client_connect(&c, a.instance, &in, &err))
         rc = wf_cmd_fail("exec", WF_EXIT_ENVIRONMENT, &err);
     if (rc) {
         free(j);
-        return rc;
+        return rc > 0 ? rc : WF_EXIT_PASS;
     }
     wf_client_ask(&c, "lab", NULL);
     answer = wf_client_next(&c, &err);

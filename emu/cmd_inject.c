@@ -4,19 +4,20 @@
  * keys of a scenario's `faults:`.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "ctl/client.h"
 #include "ctl/names.h"
 #include "net/fault.h"
 #include "net/fault_config.h"
 
-static const char usage[] =
+static const char head[] =
     "usage: weft inject ACTION --at PORT [--KEY VALUE]...\n"
     "       weft inject pfc|pause --at PORT [--priority P]... [--quanta Q]\n"
     "       weft inject down|up LINK-OR-PORT\n"
@@ -32,150 +33,143 @@ static const char usage[] =
     "  end                 the faults of the port are over\n"
     "  down, up            take a link down, or up again\n"
     "  rate                give a link another rate, such as 20Mbps\n"
-    "\n"
-    "  --at PORT      such as leaf0:p3; frames that leave by it, with --dir in that come in by it\n"
-    "  --class CLASS  roce_data, roce_ack, roce, any, or control: PFC and pause\n"
-    "  --every N      each N-th frame of those that are meant\n"
-    "  --count N      at most so many\n"
-    "  --KEY VALUE    any key of `faults:` in docs/scenario-reference.md, such as --from h0 --to "
-    "h1\n"
-    "                 --qp 17 --opcode write_only,write_last --psn +5 --message 3 --iteration 2\n"
-    "                 --nth 4 --probability 1/97 --delay 10us --code remote_access --timer 12\n"
-    "  -i NAME        the instance, when several run\n"
-    "\n"
-    "Exit status: 0, 2 wrong usage, 3 no such instance. `weft show faults` says what was hit.\n";
+    "\n";
 
-enum { KEYS_MAX = 64, OPT_KEY = 256, OPT_AT = 512, OPT_PRIORITY };
+static const char tail[] =
+    "  --KEY VALUE           any key of `faults:` in docs/scenario-reference.md, such as --from "
+    "h0\n"
+    "                        --to h1 --qp 17 --opcode write_only,write_last --psn +5 --message 3\n"
+    "                        --iteration 2 --nth 4 --probability 1/97 --delay 10us\n"
+    "                        --code remote_access --timer 12\n"
+    "\nExit status: 0, 2 wrong usage, 3 no such instance. `weft show faults` says what was hit.\n";
+
+enum { KEYS_MAX = 64 };
 
 /* Words for keys, as options. */
 static const struct {
-    const char *option, *key;
-} others[] = {{"class", "match"}, {"count", "limit"}};
+    const char *option, *key, *value, *help;
+} others[] = {
+    {"class", "match", "CLASS", "roce_data, roce_ack, roce, any, or control: PFC and pause"},
+    {"count", "limit", "N", "at most so many"},
+    {"every", "every", "N", "each N-th frame of those that are meant"}};
 
 struct inject {
     json_t *q;    /* the request */
     json_t *with; /* its keys of a fault */
     struct wf_arena arena;
-    struct option options[KEYS_MAX + 8];
+    struct wf_opt options[KEYS_MAX + 8];
     const char *keys[KEYS_MAX + 8]; /* of an option */
     bool addressed;                 /* some key says for which packets */
-    const char *instance;
+    const char *instance, *at;
 };
 
-static void add_option(struct inject *x, int *n, const char *name, const char *key, int value)
+/* A key of a fault, which is looked at here too: mistakes are told in the words of the option. */
+static int take_key(void *options, const struct wf_opt *opt, const char *value, struct wf_err *err)
+{
+    struct inject *x = options;
+    const char *key = x->keys[opt - x->options];
+    struct wf_fault_cfg cfg = {0};
+    struct wf_err why = {0};
+
+    if (wf_fault_cfg_set(&cfg, key, value, &x->arena, &why))
+        return wf_err_set(err, EINVAL, "--%s %.200s: %.500s", opt->name, value, why.msg);
+    json_object_set_new(x->with, key, json_string(value));
+    x->addressed |= strcmp(key, "quanta") != 0;
+    return 0;
+}
+
+static int take_priority(void *options, const struct wf_opt *opt, const char *value,
+                         struct wf_err *err)
+{
+    struct inject *x = options;
+    uint64_t v;
+
+    if (wf_parse_uint(value, &v, NULL) || v > 7)
+        return wf_err_set(err, ERANGE, "--%s %.80s: expected 0 to 7", opt->name, value);
+    json_array_append_new(json_object_get(x->q, "priorities"), json_integer((json_int_t)v));
+    return 0;
+}
+
+static void add_option(struct inject *x, int *n, const char *name, const char *key,
+                       const char *value, const char *help)
 {
     char *option = wf_arena_strdup(&x->arena, name);
 
     for (char *p = option; *p; p++)
         *p = *p == '_' ? '-' : *p;
     x->keys[*n] = key;
-    x->options[*n] =
-        (struct option){option, required_argument, NULL, value < 0 ? OPT_KEY + *n : value};
-    ++*n;
+    x->options[(*n)++] = (struct wf_opt){
+        .name = option, .kind = WF_OPT_CALL, .value = value, .help = help, .take = take_key};
+}
+
+static bool has_row(const char *key)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (!strcmp(others[i].option, key))
+            return true;
+    return false;
 }
 
 static void make_options(struct inject *x)
 {
     int n = 0;
 
+    x->options[n++] = (struct wf_opt){
+        .name = "at",
+        .kind = WF_OPT_TEXT,
+        .off = offsetof(struct inject, at),
+        .value = "PORT",
+        .help = "such as leaf0:p3; frames that leave by it, with --dir in that come in"};
+    x->options[n++] = (struct wf_opt){.name = "priority",
+                                      .kind = WF_OPT_CALL,
+                                      .value = "P",
+                                      .take = take_priority,
+                                      .help = "of a pfc frame, 0 to 7; may be given again"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        add_option(x, &n, others[i].option, others[i].key, others[i].value, others[i].help);
     for (size_t i = 0; i < wf_fault_keys.n_keys && i < KEYS_MAX; i++) {
         const char *key = wf_fault_keys.keys[i].name;
 
-        if (strcmp(key, "do") && strcmp(key, "where") && strcmp(key, "priorities"))
-            add_option(x, &n, key, key, -1);
+        if (strcmp(key, "do") && strcmp(key, "where") && strcmp(key, "priorities") && !has_row(key))
+            add_option(x, &n, key, key, "VALUE", NULL);
     }
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        add_option(x, &n, others[i].option, others[i].key, -1);
-    add_option(x, &n, "at", NULL, OPT_AT);
-    add_option(x, &n, "priority", NULL, OPT_PRIORITY);
-    add_option(x, &n, "instance", NULL, 'i');
-    x->options[n] = (struct option){"help", no_argument, NULL, 'h'};
-}
-
-/* A key of a fault, which is looked at here too: mistakes are told in the words of the option. */
-static int key_option(struct inject *x, int i, struct wf_err *err)
-{
-    struct wf_fault_cfg cfg = {0};
-    struct wf_err why = {0};
-
-    if (wf_fault_cfg_set(&cfg, x->keys[i], optarg, &x->arena, &why))
-        return wf_err_set(err, EINVAL, "--%s %s: %s", x->options[i].name, optarg, why.msg);
-    json_object_set_new(x->with, x->keys[i], json_string(optarg));
-    x->addressed |= strcmp(x->keys[i], "quanta") != 0;
-    return 0;
-}
-
-static int priority_option(struct inject *x, struct wf_err *err)
-{
-    uint64_t v;
-
-    if (wf_parse_uint(optarg, &v, NULL) || v > 7)
-        return wf_err_set(err, ERANGE, "--priority %s: expected 0 to 7", optarg);
-    json_array_append_new(json_object_get(x->q, "priorities"), json_integer((json_int_t)v));
-    return 0;
-}
-
-/* 0, 1: --help was answered, or -errno. */
-static int parse(struct inject *x, int argc, char **argv, struct wf_err *err)
-{
-    int c, rc = 0;
-
-    opterr = 0;
-    while (!rc && (c = getopt_long(argc, argv, ":i:h", x->options, NULL)) != -1)
-        switch (c) {
-        case OPT_AT:
-            json_object_set_new(x->q, "at", json_string(optarg));
-            break;
-        case OPT_PRIORITY:
-            rc = priority_option(x, err);
-            break;
-        case 'i':
-            x->instance = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 1;
-        case ':':
-            rc = wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
-            break;
-        case '?':
-            rc = wf_cmd_unknown(argv[optind - 1], x->options, err);
-            break;
-        default:
-            rc = key_option(x, c - OPT_KEY, err);
-        }
-    return rc;
+    x->options[n] = (struct wf_opt){.name = "instance",
+                                    .letter = 'i',
+                                    .kind = WF_OPT_TEXT,
+                                    .off = offsetof(struct inject, instance),
+                                    .value = "NAME",
+                                    .help = "the instance, when several run"};
 }
 
 /* "rate LINK RATE": the last word is taken off. 0, or -errno and *err. */
-static int take_rate(int *argc, char **argv, json_t *q, struct wf_err *err)
+static int take_rate(int *n, char **words, json_t *q, struct wf_err *err)
 {
     const char *at = json_string_value(json_object_get(q, "at"));
-    int words = *argc - optind - !at; /* beside the place */
+    int beside = *n - !at; /* the place */
     struct wf_err why;
     uint64_t rate_bps;
 
-    if (!at && words < 1)
+    if (!at && beside < 1)
         return wf_err_set(err, EINVAL,
                           "which link, and which rate? (weft inject rate LINK 20Mbps)");
-    if (words < 2)
+    if (beside < 2)
         return wf_err_set(err, EINVAL, "which rate? (weft inject rate %s 20Mbps)",
-                          at ? at : argv[optind + 1]);
-    if (wf_parse_rate(argv[--*argc], &rate_bps, &why))
+                          at ? at : words[1]);
+    if (wf_parse_rate(words[--*n], &rate_bps, &why))
         return wf_err_set(err, EINVAL, "rate %s", why.msg);
     json_object_set_new(q, "rate_bps", json_integer((json_int_t)rate_bps));
     return 0;
 }
 
-static int take_place(int argc, char **argv, json_t *q, struct wf_err *err)
+static int take_place(int n, char **words, json_t *q, struct wf_err *err)
 {
     int most = json_object_get(q, "at") ? 1 : 2;
 
-    if (argc - optind > most)
+    if (n > most)
         return wf_err_set(err, EINVAL, "'%s' is one word too many: one place at a time",
-                          argv[optind + most]);
-    if (argc - optind == 2)
-        json_object_set_new(q, "at", json_string(argv[optind + 1]));
+                          words[most]);
+    if (n == 2)
+        json_object_set_new(q, "at", json_string(words[1]));
     if (!json_object_get(q, "at"))
         return wf_err_set(err, EINVAL, "at which port or link? (--at)");
     return 0;
@@ -263,10 +257,10 @@ static const char *fault(struct inject *x, const char *word, struct wf_err *err)
 }
 
 /* The request's command by the first word, its place by the second. NULL and *err. */
-static const char *command(struct inject *x, int argc, char **argv, struct wf_err *err)
+static const char *command(struct inject *x, int given_n, char **given_words, struct wf_err *err)
 {
     const char *words[32] = {"down", "up", "rate"};
-    const char *word = optind < argc ? argv[optind] : "";
+    const char *word = given_n ? given_words[0] : "";
     bool frame = !strcmp(word, "pfc") || !strcmp(word, "pause");
     size_t n = 3;
 
@@ -276,9 +270,9 @@ static const char *command(struct inject *x, int argc, char **argv, struct wf_er
         wf_ctl_not_one_of("thing to inject", word, words, n, err);
         return NULL;
     }
-    if (!strcmp(word, "rate") && take_rate(&argc, argv, x->q, err))
+    if (!strcmp(word, "rate") && take_rate(&given_n, given_words, x->q, err))
         return NULL;
-    if (take_place(argc, argv, x->q, err))
+    if (take_place(given_n, given_words, x->q, err))
         return NULL;
     if (!strcmp(word, "down") || !strcmp(word, "up") || !strcmp(word, "rate"))
         return link_now(x, word, err);
@@ -288,19 +282,23 @@ static const char *command(struct inject *x, int argc, char **argv, struct wf_er
 int wf_cmd_inject(int argc, char **argv)
 {
     struct inject x = {.q = json_object(), .with = json_object()};
+    struct wf_opt_page page = {.head = head, .tail = tail};
     const char *cmd = NULL;
     json_t *m = NULL;
     struct wf_instance in;
     struct wf_client c;
     struct wf_err err;
-    int rc;
+    int n, rc;
 
     json_object_set_new(x.q, "priorities", json_array());
     json_object_set_new(x.q, "with", x.with);
     make_options(&x);
-    rc = parse(&x, argc, argv, &err);
+    page.opts = x.options;
+    rc = wf_opt_parse(&page, &x, argc, argv, &n, &err);
+    if (!rc && x.at)
+        json_object_set_new(x.q, "at", json_string(x.at));
     if (!rc)
-        cmd = command(&x, argc, argv, &err);
+        cmd = command(&x, n, argv + 1, &err);
     if (cmd) {
         rc = wf_client_connect(&c, x.instance, &in, &err);
         if (!rc) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,82 @@
 
 #include "cmd.h"
 #include "cmd_lab.h"
+#include "cmd_opt.h"
 #include "ctl/client.h"
+#include "fabric/partition.h"
 #include "lab/netns.h"
 #include "sim/clock.h"
 
 #define DOWN_LIMIT_MS 15000
 #define PACK_LIMIT_S  600
 
-static const char help[] =
+#define FIELD(name) .off = offsetof(struct wf_lab_up_args, name)
+
+static const struct wf_opt opts[] = {
+    {.name = "instance",
+     .letter = 'i',
+     .kind = WF_OPT_TEXT,
+     FIELD(instance),
+     .value = "NAME",
+     .help = "name of the instance (default: the scenario's)"},
+    {.name = "share",
+     .kind = WF_OPT_TEXT,
+     FIELD(share),
+     .value = "DIR|none",
+     .help = "folder that guests see at the same path (default: the working\n"
+             "directory)"},
+    {.name = "kernel",
+     .kind = WF_OPT_TEXT,
+     FIELD(kernel),
+     .value = "PKG|FILE",
+     .help = "another kernel for the guests, a Debian package or a .deb file"},
+    {.name = "packages",
+     .kind = WF_OPT_TEXT,
+     FIELD(packages),
+     .value = "A,B",
+     .help = "more Debian packages for the guests, such as openmpi-bin"},
+    {.name = "memory",
+     .kind = WF_OPT_TEXT,
+     FIELD(memory),
+     .value = "SIZE",
+     .help = "memory of each guest, such as 1GiB"},
+    {.name = "accel",
+     .kind = WF_OPT_TEXT,
+     FIELD(accel),
+     .value = "KIND",
+     .help = "auto, kvm or tcg"},
+    {.name = "set",
+     .kind = WF_OPT_SET,
+     FIELD(sets),
+     .value = "KEY=VALUE",
+     .help = "another value than the scenario's, as for weft run"},
+    {.name = "lcores",
+     .kind = WF_OPT_UINT,
+     FIELD(lcores),
+     .min = 1,
+     .max = WF_LCORES_MAX,
+     .value = "N",
+     .help = "run the fabric on N cores (default 1)"},
+    {.name = "record",
+     .kind = WF_OPT_TEXT,
+     FIELD(record),
+     .value = "FILE",
+     .help = "what came from outside, the scenario, the result and the captures as\n"
+             "one file, which 'weft run FILE' repeats in virtual time; ready after\n"
+             "'down'"},
+    {.name = "payload",
+     .kind = WF_OPT_TEXT,
+     FIELD(payload),
+     .value = "whole|cut",
+     .help = "cut: record no payload bytes"},
+    {.name = "foreground",
+     .kind = WF_OPT_FLAG,
+     FIELD(foreground),
+     .help = "stay, and end with Ctrl-C"},
+    {.name = NULL},
+};
+
+static const char head[] =
     "usage: weft lab up [options] SCENARIO\n"
     "       weft lab down [-i NAME]\n"
     "       weft lab status\n\n"
@@ -32,25 +101,15 @@ static const char help[] =
     "down  ends it, leaves nothing behind, and prints the summary; exit status 1 when an "
     "expectation\n"
     "      failed\n"
-    "status lists what runs\n\n"
-    "  -i NAME             name of the instance (default: the scenario's)\n"
-    "  --share DIR|none    folder that guests see at the same path (default: the working "
-    "directory)\n"
-    "  --kernel PKG|FILE   another kernel for the guests, a Debian package or a .deb file\n"
-    "  --packages A,B      more Debian packages for the guests, such as openmpi-bin\n"
-    "  --memory SIZE       memory of each guest, such as 1GiB\n"
-    "  --accel KIND        auto, kvm or tcg\n"
-    "  --set KEY=VALUE     another value than the scenario's, as for weft run\n"
-    "  --lcores N          run the fabric on N cores (default 1)\n"
-    "  --record FILE       what came from outside, the scenario, the result and the captures as "
-    "one\n"
-    "                      file, which 'weft run FILE' repeats in virtual time; ready after "
-    "'down'\n"
-    "  --payload cut       record no payload bytes\n"
-    "  --foreground        stay, and end with Ctrl-C\n\n"
+    "status lists what runs\n\n";
+
+static const char tail[] =
+    "\n"
     "Commands run on the hosts with 'weft exec'. The scenario's lab: section sets the same "
     "things;\n"
     "options win. Exit status: 0, 2 wrong usage or scenario, 3 something is missing here.\n";
+
+static const struct wf_opt_page page = {.head = head, .opts = opts, .tail = tail};
 
 static int usage(const char *fmt, const char *what)
 {
@@ -60,63 +119,19 @@ static int usage(const char *fmt, const char *what)
     return WF_EXIT_USAGE;
 }
 
-/* One option of `up`; its value is argv[1]. 1 or 2 words taken, 0: unknown, -1: no value, -2: a
- * wrong one, and it was said. */
-static int up_option(struct wf_lab_up_args *a, char **argv)
-{
-    const struct {
-        const char *name, **to;
-    } options[] = {
-        {"-i", &a->instance},         {"--share", &a->share},     {"--kernel", &a->kernel},
-        {"--packages", &a->packages}, {"--memory", &a->memory},   {"--accel", &a->accel},
-        {"--record", &a->record},     {"--payload", &a->payload},
-    };
-
-    if (!strcmp(argv[0], "--foreground")) {
-        a->foreground = true;
-        return 1;
-    }
-    if (argv[1] && (!strcmp(argv[0], "--set") || !strcmp(argv[0], "--lcores"))) {
-        bool set = !strcmp(argv[0], "--set");
-        struct wf_err err;
-
-        if (set ? wf_cmd_set_add(&a->sets, argv[1], &err)
-                : wf_cmd_lcores(argv[1], &a->lcores, &err)) {
-            wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
-            return -2;
-        }
-        return 2;
-    }
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        if (!strcmp(argv[0], options[i].name)) {
-            *options[i].to = argv[1];
-            return argv[1] ? 2 : -1;
-        }
-    return !strcmp(argv[0], "--set") || !strcmp(argv[0], "--lcores") ? -1 : 0;
-}
-
-static int up(char **argv)
+static int up(int argc, char **argv)
 {
     struct wf_lab_up_args a = {0};
+    struct wf_err err;
+    int n, rc = wf_opt_parse(&page, &a, argc, argv, &n, &err);
 
-    while (*argv) {
-        int n = 1;
-
-        if (argv[0][0] == '-') {
-            n = up_option(&a, argv);
-            if (n == -2)
-                return WF_EXIT_USAGE;
-            if (n <= 0)
-                return usage(n ? "%s needs a value" : "unknown option %s", argv[0]);
-        } else if (a.scenario) {
-            return usage("one scenario only, not '%s' too", argv[0]);
-        } else {
-            a.scenario = argv[0];
-        }
-        argv += n;
-    }
-    if (!a.scenario)
+    if (rc)
+        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
+    if (n > 1)
+        return usage("one scenario only, not '%s' too", argv[2]);
+    if (!n)
         return usage("no scenario%s", "");
+    a.scenario = argv[1];
     return wf_lab_up(&a);
 }
 
@@ -204,22 +219,26 @@ static int end(struct wf_client *c, const struct wf_instance *in)
     return code;
 }
 
-static int down(char **argv)
+static int down(int argc, char **argv)
 {
-    const char *name = NULL;
+    const struct wf_opt only[] = {opts[0], {.name = NULL}};
+    const struct wf_opt_page its = {.head = "usage: weft lab down [-i NAME]\n\n"
+                                            "Ends a lab, leaves nothing behind, and prints the "
+                                            "summary; exit status 1 when an\n"
+                                            "expectation failed.\n\n",
+                                    .opts = only};
+    struct wf_lab_up_args a = {0};
     struct wf_instance in;
     struct wf_client c;
+    const char *name;
     struct wf_err err;
-    int rc;
+    int n, rc = wf_opt_parse(&its, &a, argc, argv, &n, &err);
 
-    if (*argv && !strcmp(*argv, "-i")) {
-        if (!argv[1])
-            return usage("-i needs a name%s", "");
-        name = argv[1];
-        argv += 2;
-    }
-    if (*argv)
-        return usage("what is '%s'?", *argv);
+    if (rc)
+        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
+    if (n)
+        return usage("what is '%s'?", argv[1]);
+    name = a.instance;
     if (wf_client_connect(&c, name, &in, &err)) {
         /* a dead one's leavings go as well */
         if (name && !wf_instance_find(&in, name, NULL) && !access(in.dir, F_OK) &&
@@ -280,13 +299,18 @@ static int print_one(void *arg, const struct wf_instance *in)
     return 0;
 }
 
-static int status(char **argv)
+static int status(int argc, char **argv)
 {
+    static const struct wf_opt none[] = {{.name = NULL}};
+    static const struct wf_opt_page its = {.head = "usage: weft lab status\n\nLists what runs.\n",
+                                           .opts = none};
     struct wf_err err;
-    int n = 0;
+    int found, n = 0, rc = wf_opt_parse(&its, NULL, argc, argv, &found, &err);
 
-    if (*argv)
-        return usage("what is '%s'?", *argv);
+    if (rc)
+        return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("lab", WF_EXIT_USAGE, &err);
+    if (found)
+        return usage("what is '%s'?", argv[1]);
     if (wf_instance_each(print_one, &n, &err))
         return wf_cmd_fail("lab", WF_EXIT_ENVIRONMENT, &err);
     if (!n)
@@ -298,21 +322,16 @@ int wf_cmd_lab(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        int (*fn)(char **argv);
+        int (*fn)(int argc, char **argv);
     } verbs[] = {{"up", up}, {"down", down}, {"status", status}};
 
-    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help, stdout);
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        wf_opt_help(&page);
         return WF_EXIT_PASS;
     }
-    for (size_t i = 0; argc >= 2 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-        if (strcmp(argv[1], verbs[i].name))
-            continue;
-        if (argv[2] && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
-            fputs(help, stdout);
-            return WF_EXIT_PASS;
-        }
-        return verbs[i].fn(argv + 2);
-    }
-    return usage("say 'up', 'down' or 'status'%s", argc >= 2 ? ", and not that" : "");
+    for (size_t i = 0; argc >= 2 && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (!strcmp(argv[1], verbs[i].name))
+            return verbs[i].fn(argc - 1, argv + 1);
+    return argc < 2 ? usage("say 'up', 'down' or 'status'%s", "")
+                    : usage("say 'up', 'down' or 'status', not '%s'", argv[1]);
 }

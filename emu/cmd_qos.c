@@ -1,24 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weft qos: the configuration of real switches and NICs, in a scenario's words. */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "cmd_qos.h"
 #include "scen/import.h"
 
-static const char usage[] =
-    "usage: weft qos import CONFIG_DB.JSON [-o FILE]\n"
-    "       weft qos mlnx HOST [--trust WORD] [--pfc LIST] [--dscp2prio set,DSCP,PRIO]...\n"
-    "                     [--prio_tc LIST] [--tsa LIST] [--tcbw LIST]\n\n"
-    "import: a SONiC switch's config_db.json as a scenario, one switch with a host at each port\n"
-    "that is up. Tables and keys that have no counterpart, and values that weft says otherwise,\n"
-    "are named on the standard error and at the end of the scenario. Exits with 2, and writes\n"
-    "nothing, when the file is wrong.\n\n"
-    "mlnx: a host's lines of a scenario, from the words of mlnx_qos.\n\n"
-    "  -o, --output FILE   write the scenario there and not to the standard output\n";
+struct options {
+    const char *output;
+};
+
+static const struct wf_opt opts[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, output),
+     .value = "FILE",
+     .help = "write the scenario there and not to the standard output"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft qos import CONFIG_DB.JSON [-o FILE]\n"
+        "       weft qos mlnx HOST [--trust WORD] [--pfc LIST] [--dscp2prio set,DSCP,PRIO]...\n"
+        "                     [--prio_tc LIST] [--tsa LIST] [--tcbw LIST]\n\n"
+        "import: a SONiC switch's config_db.json as a scenario, one switch with a host at each "
+        "port\n"
+        "that is up. Tables and keys that have no counterpart, and values that weft says "
+        "otherwise,\n"
+        "are named on the standard error and at the end of the scenario. Exits with 2, and writes\n"
+        "nothing, when the file is wrong.\n\n"
+        "mlnx: a host's lines of a scenario, from the words of mlnx_qos.\n\n",
+    .opts = opts,
+};
 
 static int write_file(const char *path, const struct wf_import *im, struct wf_err *err)
 {
@@ -57,30 +76,16 @@ static int import(const char *path, const char *output)
 
 static int cmd_import(int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    const char *output = NULL;
+    struct options o = {0};
     struct wf_err err;
-    int c;
+    int n, rc = wf_opt_parse(&page, &o, argc, argv, &n, &err);
 
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return WF_EXIT_PASS;
-        }
-        if (c != 'o') {
-            wf_cmd_unknown(argv[optind - 1], options, &err);
-            return wf_cmd_fail("qos", WF_EXIT_USAGE, &err);
-        }
-        output = optarg;
-    }
-    if (argc - optind != 1) {
-        wf_err_set(&err, EINVAL, "expected one config_db.json: weft qos import FILE [-o FILE]");
-        return wf_cmd_fail("qos", WF_EXIT_USAGE, &err);
-    }
-    return import(argv[optind], output);
+    if (rc > 0)
+        return WF_EXIT_PASS;
+    if (!rc && n != 1)
+        rc =
+            wf_err_set(&err, EINVAL, "expected one config_db.json: weft qos import FILE [-o FILE]");
+    return rc ? wf_cmd_fail("qos", WF_EXIT_USAGE, &err) : import(argv[1], o.output);
 }
 
 int wf_cmd_qos(int argc, char **argv)
@@ -89,18 +94,16 @@ int wf_cmd_qos(int argc, char **argv)
     struct wf_err err;
 
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(usage, stdout);
+        wf_opt_help(&page);
         return WF_EXIT_PASS;
     }
     if (argc > 1 && !strcmp(argv[1], "import"))
         return cmd_import(argc - 1, argv + 1);
     if (argc > 1 && !strcmp(argv[1], "mlnx"))
         return wf_cmd_qos_mlnx(argc - 1, argv + 1);
-    if (argc < 2) {
-        fputs(usage, stderr);
-        return WF_EXIT_USAGE;
-    }
-    wf_err_set(&err, EINVAL, "'%s' is not import or mlnx", argv[1]);
-    wf_err_suggest(&err, argv[1], words, 2);
+    wf_err_set(&err, EINVAL, "'%s' is not import or mlnx, see weft qos --help",
+               argc > 1 ? argv[1] : "");
+    if (argc > 1)
+        wf_err_suggest(&err, argv[1], words, 2);
     return wf_cmd_fail("qos", WF_EXIT_USAGE, &err);
 }

@@ -5,12 +5,12 @@
  * named as ignored.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "cmd_opt.h"
 #include "cmd_qos.h"
 
 /* What was given. */
@@ -25,8 +25,16 @@ struct mlnx {
     unsigned n_ignored;
 };
 
+static void ignore(struct mlnx *m, const char *why)
+{
+    for (unsigned i = 0; i < m->n_ignored; i++)
+        if (m->ignored[i] == why)
+            return;
+    m->ignored[m->n_ignored++] = why;
+}
+
 /* Numbers from 0 to max with commas between, at most eight. */
-static int numbers(const char *option, const char *text, int max, int out[8], unsigned *n,
+static int numbers(const struct wf_opt *opt, const char *text, int max, int out[8], unsigned *n,
                    struct wf_err *err)
 {
     const char *s = text;
@@ -43,15 +51,17 @@ static int numbers(const char *option, const char *text, int max, int out[8], un
             return 0;
     }
     return wf_err_set(err, EINVAL,
-                      "%s '%.60s': expected up to eight numbers from 0 to %d, such as "
+                      "--%s '%.60s': expected up to eight numbers from 0 to %d, such as "
                       "0,0,0,1",
-                      option, text, max);
+                      opt->name, text, max);
 }
 
-static int tsa(const char *text, struct wf_err *err)
+static int take_tsa(void *options, const struct wf_opt *opt, const char *text, struct wf_err *err)
 {
     const char *s = text;
 
+    (void)opt;
+    ignore(options, "--tsa: a model host does not schedule by traffic class");
     for (unsigned n = 0; n < 8; n++) {
         size_t len = strcspn(s, ",");
 
@@ -66,12 +76,13 @@ static int tsa(const char *text, struct wf_err *err)
                       text);
 }
 
-static int tcbw(const char *text, struct wf_err *err)
+static int take_tcbw(void *options, const struct wf_opt *opt, const char *text, struct wf_err *err)
 {
     int v[8], sum = 0, rc;
     unsigned n;
 
-    rc = numbers("--tcbw", text, 100, v, &n, err);
+    ignore(options, "--tcbw: a model host does not schedule by traffic class");
+    rc = numbers(opt, text, 100, v, &n, err);
     for (unsigned i = 0; !rc && i < n; i++)
         sum += v[i];
     if (!rc && sum != 100 && sum != 0)
@@ -79,11 +90,13 @@ static int tcbw(const char *text, struct wf_err *err)
     return rc;
 }
 
-static int dscp2prio(struct mlnx *m, const char *text, struct wf_err *err)
+static int take_dscp(void *options, const struct wf_opt *opt, const char *text, struct wf_err *err)
 {
+    struct mlnx *m = options;
     unsigned dscp, prio;
     int end = 0;
 
+    (void)opt;
     if (sscanf(text, "set,%2u,%1u%n", &dscp, &prio, &end) != 2 || text[end] || dscp > 63 ||
         prio > 7)
         return wf_err_set(err, EINVAL, "--dscp2prio '%.60s': expected such as set,26,3", text);
@@ -97,46 +110,76 @@ static int dscp2prio(struct mlnx *m, const char *text, struct wf_err *err)
     return 0;
 }
 
-static void ignore(struct mlnx *m, const char *why)
+static int take_trust(void *options, const struct wf_opt *opt, const char *text, struct wf_err *err)
 {
-    for (unsigned i = 0; i < m->n_ignored; i++)
-        if (m->ignored[i] == why)
-            return;
-    m->ignored[m->n_ignored++] = why;
+    static const char *const words[] = {"dscp", "pcp"};
+    int i = wf_opt_word(opt, text, words, 2, err);
+
+    if (i == 1)
+        ignore(options, "--trust pcp: a model host takes the priority from the DSCP");
+    return i < 0 ? i : 0;
 }
 
-static int trust(struct mlnx *m, const char *text, struct wf_err *err)
+static int take_pfc(void *options, const struct wf_opt *opt, const char *text, struct wf_err *err)
 {
-    if (!strcmp(text, "pcp"))
-        ignore(m, "--trust pcp: a model host takes the priority from the DSCP");
-    else if (strcmp(text, "dscp"))
-        return wf_err_set(err, EINVAL, "--trust '%.60s': expected dscp or pcp", text);
-    return 0;
+    struct mlnx *m = options;
+
+    return numbers(opt, text, 1, m->pfc, &m->n_pfc, err);
 }
 
-static int option(struct mlnx *m, int c, const char *text, struct wf_err *err)
+static int take_prio_tc(void *options, const struct wf_opt *opt, const char *text,
+                        struct wf_err *err)
 {
     int v[8];
     unsigned n;
 
-    switch (c) {
-    case 't':
-        return trust(m, text, err);
-    case 'f':
-        return numbers("--pfc", text, 1, m->pfc, &m->n_pfc, err);
-    case 'd':
-        return dscp2prio(m, text, err);
-    case 'p':
-        ignore(m, "--prio_tc: a model host has a queue for each priority");
-        return numbers("--prio_tc", text, 7, v, &n, err);
-    case 's':
-        ignore(m, "--tsa: a model host does not schedule by traffic class");
-        return tsa(text, err);
-    default:
-        ignore(m, "--tcbw: a model host does not schedule by traffic class");
-        return tcbw(text, err);
-    }
+    ignore(options, "--prio_tc: a model host has a queue for each priority");
+    return numbers(opt, text, 7, v, &n, err);
 }
+
+static const struct wf_opt opts[] = {
+    {.name = "trust",
+     .letter = 't',
+     .kind = WF_OPT_CALL,
+     .value = "dscp|pcp",
+     .take = take_trust,
+     .help = "what the priority is taken from"},
+    {.name = "pfc",
+     .letter = 'f',
+     .kind = WF_OPT_CALL,
+     .value = "LIST",
+     .take = take_pfc,
+     .help = "1 for each priority with PFC, such as 0,0,0,1"},
+    {.name = "dscp2prio",
+     .kind = WF_OPT_CALL,
+     .value = "set,DSCP,PRIO",
+     .take = take_dscp,
+     .help = "the priority of a DSCP; may be given again"},
+    {.name = "prio_tc",
+     .letter = 'p',
+     .kind = WF_OPT_CALL,
+     .value = "LIST",
+     .take = take_prio_tc,
+     .help = "checked and named as ignored, as are the next two"},
+    {.name = "tsa",
+     .letter = 's',
+     .kind = WF_OPT_CALL,
+     .value = "LIST",
+     .take = take_tsa,
+     .help = "ets, strict or vendor for each traffic class"},
+    {.name = "tcbw",
+     .kind = WF_OPT_CALL,
+     .value = "LIST",
+     .take = take_tcbw,
+     .help = "per cent for each traffic class, 100 in all"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head = "usage: weft qos mlnx HOST [OPTION]...\n\n"
+            "A host's lines of a scenario, from the words of mlnx_qos.\n\n",
+    .opts = opts,
+};
 
 static void print(const char *host, const struct mlnx *m)
 {
@@ -171,28 +214,19 @@ static void print(const char *host, const struct mlnx *m)
 
 int wf_cmd_qos_mlnx(int argc, char **argv)
 {
-    static const struct option options[] = {{"trust", required_argument, NULL, 't'},
-                                            {"pfc", required_argument, NULL, 'f'},
-                                            {"dscp2prio", required_argument, NULL, 'd'},
-                                            {"prio_tc", required_argument, NULL, 'p'},
-                                            {"tsa", required_argument, NULL, 's'},
-                                            {"tcbw", required_argument, NULL, 'w'},
-                                            {NULL, 0, NULL, 0}};
     struct mlnx m = {.n_pfc = 0};
     struct wf_err err;
-    int c, rc = 0;
+    int n, rc = wf_opt_parse(&page, &m, argc, argv, &n, &err);
 
-    opterr = 0;
-    while (!rc && (c = getopt_long(argc, argv, "t:f:p:s:", options, NULL)) != -1)
-        rc = c == '?' ? wf_cmd_unknown(argv[optind - 1], options, &err)
-                      : option(&m, c, optarg, &err);
-    if (!rc && argc - optind != 1)
+    if (rc > 0)
+        return WF_EXIT_PASS;
+    if (!rc && n != 1)
         rc = wf_err_set(&err, EINVAL, "expected one host: weft qos mlnx HOST [OPTION]...");
-    if (!rc && argv[optind][strspn(argv[optind], "abcdefghijklmnopqrstuvwxyz"
-                                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_*?[],-")])
-        rc = wf_err_set(&err, EINVAL, "'%.60s' is no host's name, nor a pattern", argv[optind]);
+    if (!rc && argv[1][strspn(argv[1], "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_*?[],-")])
+        rc = wf_err_set(&err, EINVAL, "'%.60s' is no host's name, nor a pattern", argv[1]);
     if (rc)
         return wf_cmd_fail("qos", WF_EXIT_USAGE, &err);
-    print(argv[optind], &m);
+    print(argv[1], &m);
     return WF_EXIT_PASS;
 }

@@ -43,17 +43,13 @@ struct job {
 
 static int load(struct job *j, const char *path)
 {
-    uint64_t seed;
     int rc;
 
     j->loaded = true;
     rc = wf_scenario_load_set(&j->s, path, j->o.sets.items, j->o.sets.n);
     wf_diags_print(&j->s.diags, stderr);
-    if (rc == 0 && j->o.seed) {
-        rc = wf_parse_uint(j->o.seed, &seed, &j->err);
-        if (rc == 0)
-            wf_scenario_seed(&j->s, seed);
-    }
+    if (rc == 0 && j->o.seeded)
+        wf_scenario_seed(&j->s, j->o.seed);
     return rc;
 }
 
@@ -337,10 +333,8 @@ static enum wf_exit work(struct job *j, int argc, char **argv)
     wf_cmd_line(argc, argv, j->command, sizeof(j->command));
     rc = wf_replay_options_take(&j->o, &j->r.conf, argc, argv, &j->err);
 
-    if (rc == 1) {
-        wf_replay_usage(stdout);
+    if (rc == 1)
         return WF_EXIT_PASS;
-    }
     if (rc == 0) {
         rc = load(j, j->o.scenario);
         if (rc < 0 && !j->err.msg[0])

@@ -14,14 +14,15 @@ struct wf_replay_options {
     const char *maps[WF_REPLAY_LIST_MAX], *captures[WF_REPLAY_LIST_MAX];
     unsigned n_maps, n_captures;
     struct wf_cmd_sets sets;
-    const char *others, *seed;
-    bool automatic, json, expect;
+    const char *others, *interface;
+    bool automatic, json, expect, routed, seeded;
+    uint64_t seed;
     uint32_t lcores;
     const char *capture, *scenario;
+    struct wf_replay_conf *conf;
 };
 
-void wf_replay_usage(FILE *to);
-/* 0, 1: help was asked for, or -errno. Part of them goes into *conf. */
+/* 0, 1: help was asked for and answered, or -errno. Part of them goes into *conf. */
 int wf_replay_options_take(struct wf_replay_options *o, struct wf_replay_conf *conf, int argc,
                            char **argv, struct wf_err *err);
 

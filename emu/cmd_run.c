@@ -3,50 +3,14 @@
  * weft run: a scenario in virtual time, or live beside real hosts.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd_opt.h"
 #include "cmd_session.h"
-
-static const char usage[] =
-    "usage: weft run [OPTION]... SCENARIO\n"
-    "       weft run [OPTION]... BUNDLE\n"
-    "\n"
-    "Runs a scenario in virtual time, or with --live in real time beside real hosts, and ends "
-    "with\n"
-    "a summary. A bundle, which --record made, is repeated in virtual time and held against what "
-    "was\n"
-    "recorded: exit status 0 equal, 4 not (1: of another version, or incomplete). Else: exit "
-    "status: 0 pass, 1 an expectation failed, 2 bad input, 3 environment,\n"
-    "4 an invariant broke, 130 interrupted (the summary is printed first).\n"
-    "\n"
-    "  --live            bind fabric time to wall time; attachments need it\n"
-    "  -i, --instance N  live: the name by which weft show and weft inject find it; default: the\n"
-    "                    scenario's\n"
-    "  --lcores N        run it on N cores; the result is the same (default 1)\n"
-    "  --seed N          another seed than the scenario's\n"
-    "  --set KEY=VALUE   another value than the scenario's, as if it stood behind all in the "
-    "file:\n"
-    "                    seed=7, topology.leaves=4, switches.leaf*.queue.3.kmin=50kB,\n"
-    "                    workload.NAME.size=1MB; may be given again\n"
-    "  --json FILE       the result as one JSON object; - for standard output, then no summary\n"
-    "  --junit FILE      the expectations as JUnit XML\n"
-    "  --record FILE     what came from outside, the scenario, the result and the captures as one "
-    "file,\n"
-    "                    which repeats the run: a tar archive, of zstd or gzip by .zst, .gz, .tgz\n"
-    "  --payload cut     record no payload bytes, only what each frame's ICRC was\n"
-    "  --capture         of a bundle: write the scenario's captures and series anew\n"
-    "  --no-capture      write no capture files\n"
-    "  --trace FILE      write all series of the scenario's trace to this CSV file; without any,\n"
-    "                    the bytes of all queues and all pauses, on change\n"
-    "  --no-trace        write no series\n"
-    "  --why FILE        record each decision about packets and pauses, for weft why: as the\n"
-    "                    scenario's why section says; without one, all of them\n"
-    "  --no-why          record none\n"
-    "  --quiet           no summary, no progress\n"
-    "  --hugepages       packet memory in hugepages (faster; they must be there)\n";
+#include "fabric/partition.h"
 
 struct options {
     const char *path, *json, *junit, *instance, *command, *record;
@@ -57,132 +21,128 @@ struct options {
     uint32_t lcores;
 };
 
-enum {
-    OPT_LIVE = 256,
-    OPT_SEED,
-    OPT_SET,
-    OPT_JSON,
-    OPT_JUNIT,
-    OPT_QUIET,
-    OPT_HUGE,
-    OPT_RECORD,
-    OPT_PAYLOAD,
-    OPT_CAPTURE,
-    OPT_LCORES,
-    OPT_NO_CAPTURE,
-    OPT_TRACE,
-    OPT_NO_TRACE,
-    OPT_WHY,
-    OPT_NO_WHY
-};
-
-static const struct option long_options[] = {
-    {"live", no_argument, NULL, OPT_LIVE},
-    {"instance", required_argument, NULL, 'i'},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"set", required_argument, NULL, OPT_SET},
-    {"json", required_argument, NULL, OPT_JSON},
-    {"junit", required_argument, NULL, OPT_JUNIT},
-    {"record", required_argument, NULL, OPT_RECORD},
-    {"payload", required_argument, NULL, OPT_PAYLOAD},
-    {"capture", no_argument, NULL, OPT_CAPTURE},
-    {"no-capture", no_argument, NULL, OPT_NO_CAPTURE},
-    {"trace", required_argument, NULL, OPT_TRACE},
-    {"no-trace", no_argument, NULL, OPT_NO_TRACE},
-    {"why", required_argument, NULL, OPT_WHY},
-    {"no-why", no_argument, NULL, OPT_NO_WHY},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"hugepages", no_argument, NULL, OPT_HUGE},
-    {"lcores", required_argument, NULL, OPT_LCORES},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-/* Options that have no value. */
-static bool set_flag(int c, struct options *o)
+static int take_payload(void *options, const struct wf_opt *opt, const char *value,
+                        struct wf_err *err)
 {
-    switch (c) {
-    case OPT_LIVE:
-        return o->live = true;
-    case OPT_CAPTURE:
-        return o->capture = true;
-    case OPT_NO_CAPTURE:
-        return o->no_capture = true;
-    case OPT_NO_TRACE:
-        return o->no_trace = true;
-    case OPT_NO_WHY:
-        return o->no_why = true;
-    case OPT_QUIET:
-        return o->quiet = true;
-    case OPT_HUGE:
-        return o->hugepages = true;
-    default:
-        return false;
-    }
+    static const char *const words[] = {"whole", "cut"};
+    int i = wf_opt_word(opt, value, words, 2, err);
+
+    ((struct options *)options)->cut = i == 1;
+    return i < 0 ? i : 0;
 }
 
-static int set_option(int c, struct options *o, char **argv, struct wf_err *err)
-{
-    switch (c) {
-    case 'i':
-        o->instance = optarg;
-        return 0;
-    case OPT_SEED:
-        o->seeded = true;
-        return wf_parse_uint(optarg, &o->seed, NULL)
-                   ? wf_err_set(err, EINVAL, "--seed '%s': expected a whole number", optarg)
-                   : 0;
-    case OPT_SET:
-        return wf_cmd_set_add(&o->sets, optarg, err);
-    case OPT_JSON:
-        o->json = optarg;
-        return 0;
-    case OPT_JUNIT:
-        o->junit = optarg;
-        return 0;
-    case OPT_RECORD:
-        o->record = optarg;
-        return 0;
-    case OPT_PAYLOAD:
-        o->cut = !strcmp(optarg, "cut");
-        return o->cut || !strcmp(optarg, "whole")
-                   ? 0
-                   : wf_err_set(err, EINVAL, "--payload '%s': expected cut or whole", optarg);
-    case OPT_TRACE:
-        o->trace = optarg;
-        return 0;
-    case OPT_WHY:
-        o->why = optarg;
-        return 0;
-    case OPT_LCORES:
-        return wf_cmd_lcores(optarg, &o->lcores, err);
-    case ':':
-        return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
-    default:
-        return wf_cmd_unknown(argv[optind - 1], long_options, err);
-    }
-}
+#define FIELD(name) .off = offsetof(struct options, name)
+
+static const struct wf_opt opts[] = {
+    {.name = "live",
+     .kind = WF_OPT_FLAG,
+     FIELD(live),
+     .help = "bind fabric time to wall time; attachments need it"},
+    {.name = "instance",
+     .letter = 'i',
+     .kind = WF_OPT_TEXT,
+     FIELD(instance),
+     .value = "NAME",
+     .help = "live: the name by which weft show and weft inject find it; default:\n"
+             "the scenario's"},
+    {.name = "lcores",
+     .kind = WF_OPT_UINT,
+     FIELD(lcores),
+     .min = 1,
+     .max = WF_LCORES_MAX,
+     .value = "N",
+     .help = "run it on N cores; the result is the same (default 1)"},
+    {.name = "seed",
+     .kind = WF_OPT_UINT64,
+     FIELD(seed),
+     .given = offsetof(struct options, seeded),
+     .value = "N",
+     .help = "another seed than the scenario's"},
+    {.name = "set",
+     .kind = WF_OPT_SET,
+     FIELD(sets),
+     .value = "KEY=VALUE",
+     .help = "another value than the scenario's, as if it stood behind all in the\n"
+             "file: seed=7, topology.leaves=4, switches.leaf*.queue.3.kmin=50kB,\n"
+             "workload.NAME.size=1MB; may be given again"},
+    {.name = "json",
+     .kind = WF_OPT_TEXT,
+     FIELD(json),
+     .value = "FILE",
+     .help = "the result as one JSON object; - for standard output, then no summary"},
+    {.name = "junit",
+     .kind = WF_OPT_TEXT,
+     FIELD(junit),
+     .value = "FILE",
+     .help = "the expectations as JUnit XML"},
+    {.name = "record",
+     .kind = WF_OPT_TEXT,
+     FIELD(record),
+     .value = "FILE",
+     .help = "what came from outside, the scenario, the result and the captures as\n"
+             "one file, which repeats the run: a tar archive, of zstd or gzip by\n"
+             ".zst, .gz, .tgz"},
+    {.name = "payload",
+     .kind = WF_OPT_CALL,
+     .value = "whole|cut",
+     .take = take_payload,
+     .help = "cut: record no payload bytes, only what each frame's ICRC was"},
+    {.name = "capture",
+     .kind = WF_OPT_FLAG,
+     FIELD(capture),
+     .help = "of a bundle: write the scenario's captures and series anew"},
+    {.name = "no-capture",
+     .kind = WF_OPT_FLAG,
+     FIELD(no_capture),
+     .help = "write no capture files"},
+    {.name = "trace",
+     .kind = WF_OPT_TEXT,
+     FIELD(trace),
+     .value = "FILE",
+     .help = "write all series of the scenario's trace to this CSV file; without\n"
+             "any, the bytes of all queues and all pauses, on change"},
+    {.name = "no-trace", .kind = WF_OPT_FLAG, FIELD(no_trace), .help = "write no series"},
+    {.name = "why",
+     .kind = WF_OPT_TEXT,
+     FIELD(why),
+     .value = "FILE",
+     .help = "record each decision about packets and pauses, for weft why: as the\n"
+             "scenario's why section says; without one, all of them"},
+    {.name = "no-why", .kind = WF_OPT_FLAG, FIELD(no_why), .help = "record none"},
+    {.name = "quiet", .kind = WF_OPT_FLAG, FIELD(quiet), .help = "no summary, no progress"},
+    {.name = "hugepages",
+     .kind = WF_OPT_FLAG,
+     FIELD(hugepages),
+     .help = "packet memory in hugepages (faster; they must be there)"},
+    {.name = NULL},
+};
+
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft run [OPTION]... SCENARIO\n"
+        "       weft run [OPTION]... BUNDLE\n"
+        "\n"
+        "Runs a scenario in virtual time, or with --live in real time beside real hosts, and ends\n"
+        "with a summary. A bundle, which --record made, is repeated in virtual time and held\n"
+        "against what was recorded.\n"
+        "\n"
+        "Exit status: 0 pass, 1 an expectation failed, 2 bad input, 3 environment, 4 an\n"
+        "invariant broke, 130 interrupted (the summary is printed first). Of a bundle: 0 equal,\n"
+        "4 not, 1 when it is of another version, or incomplete.\n"
+        "\n",
+    .opts = opts,
+};
 
 /* 0, 1 when help was asked for, or -EINVAL. */
 static int parse_options(int argc, char **argv, struct options *o, struct wf_err *err)
 {
-    int c, rc;
+    int n, rc = wf_opt_parse(&page, o, argc, argv, &n, err);
 
-    opterr = 0;
-    optind = 1;
-    while ((c = getopt_long(argc, argv, ":hi:", long_options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 1;
-        }
-        rc = set_flag(c, o) ? 0 : set_option(c, o, argv, err);
-        if (rc)
-            return rc;
-    }
-    if (optind + 1 != argc)
-        return wf_err_set(err, EINVAL,
-                          optind == argc ? "no scenario given" : "one scenario at a time");
-    o->path = argv[optind];
+    if (rc)
+        return rc;
+    if (n != 1)
+        return wf_err_set(err, EINVAL, n ? "one scenario at a time" : "no scenario given");
+    o->path = argv[1];
     return 0;
 }
 

@@ -4,58 +4,20 @@
  * SONiC's tables, or as JSON.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cap/json.h"
+#include "cmd_opt.h"
 #include "cmd_show.h"
 #include "ctl/client.h"
 #include "ctl/commands.h"
 #include "ctl/names.h"
 #include "ctl/sonic.h"
 #include "scen/match.h"
-
-static const char usage[] =
-    "usage: weft show [VIEW] [-i INSTANCE | --of RESULT] [--at PATTERN] [--json]\n"
-    "\n"
-    "Looks into a running instance (weft run --live, weft lab up), or at the result of a run "
-    "(weft\n"
-    "run --json RESULT). VIEW is one of\n"
-    "  status      time, digest, lateness, packets (the default)\n"
-    "  hosts       attached hosts, where they are, whether they are up\n"
-    "  ports       traffic, marks, pauses and drops of each port\n"
-    "  flows       what each flow has posted and delivered\n"
-    "  drops       dropped frames by port and reason\n"
-    "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
-    "  endpoints   model hosts that listen: connections made to them, what peers did there\n"
-    "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
-    "  watermarks  of groups, queues and pools: since they were cleared, and ever\n"
-    "  watchdogs   PFC watchdogs: storms, and what passed or was dropped during them\n"
-    "  faults, links\n"
-    "  lldp        neighbours of switch ports, with lldp: on\n"
-    "  dcbx        their ETS, PFC and application priorities against the ports' own\n"
-    "or, in SONiC's words and columns, of all ports of switches,\n"
-    "  interfaces counters [trim]\n"
-    "  pfc counters\n"
-    "  pfcwd stats\n"
-    "  priority-group drop counters\n"
-    "  priority-group watermark | persistent-watermark shared | headroom\n"
-    "  queue counters [trim]\n"
-    "  queue watermark | persistent-watermark unicast\n"
-    "  buffer_pool, headroom-pool watermark | persistent-watermark\n"
-    "\n"
-    "  -i NAME        the instance, when several run\n"
-    "  --of RESULT    a finished run, - for standard input; it has no status, hosts, faults, "
-    "links\n"
-    "  --at PATTERN   only what fits, such as 'leaf0:*' or '*.q3'; SONiC's views: which ports, "
-    "those\n"
-    "                 of hosts too\n"
-    "  --json         one JSON object\n"
-    "\n"
-    "Exit status: 0, 2 wrong usage, 3 no such instance.\n";
 
 struct options {
     const char *instance, *of, *at;
@@ -154,6 +116,8 @@ static int show(struct source *s)
     if (!m)
         return wf_cmd_fail("show", s->rc && s->rc != -EINVAL ? WF_EXIT_ENVIRONMENT : WF_EXIT_USAGE,
                            &err);
+    if (!o->as_json)
+        wf_json_plain(m);
     if (o->as_json) {
         json_dumpf(m, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
         putchar('\n');
@@ -243,48 +207,74 @@ static int take_view(struct options *o, int n, char **words, struct wf_err *err)
     return o->at ? wf_match_check(o->at, err) : 0;
 }
 
-static const struct option long_options[] = {
-    {"at", required_argument, NULL, 'a'}, {"instance", required_argument, NULL, 'i'},
-    {"json", no_argument, NULL, 'j'},     {"of", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
+static const struct wf_opt opts[] = {
+    {.name = "instance",
+     .letter = 'i',
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, instance),
+     .value = "NAME",
+     .help = "the instance, when several run"},
+    {.name = "of",
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, of),
+     .value = "RESULT",
+     .help = "a finished run, - for standard input; it has no status, hosts, faults,\n"
+             "links"},
+    {.name = "at",
+     .kind = WF_OPT_TEXT,
+     .off = offsetof(struct options, at),
+     .value = "PATTERN",
+     .help = "only what fits, such as 'leaf0:*' or '*.q3'; SONiC's views: which\n"
+             "ports, those of hosts too"},
+    {.name = "json",
+     .kind = WF_OPT_FLAG,
+     .off = offsetof(struct options, as_json),
+     .help = "one JSON object"},
+    {.name = NULL},
+};
 
-/* 0, 1 when help was asked for, or -EINVAL. */
-static int parse_options(int argc, char **argv, struct options *o, struct wf_err *err)
-{
-    int c;
-
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":i:h", long_options, NULL)) != -1)
-        switch (c) {
-        case 'a':
-            o->at = optarg;
-            break;
-        case 'i':
-            o->instance = optarg;
-            break;
-        case 'j':
-            o->as_json = true;
-            break;
-        case 'o':
-            o->of = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 1;
-        case ':':
-            return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
-        default:
-            return wf_cmd_unknown(argv[optind - 1], long_options, err);
-        }
-    return take_view(o, argc - optind, argv + optind, err);
-}
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft show [VIEW] [-i INSTANCE | --of RESULT] [--at PATTERN] [--json]\n"
+        "\n"
+        "Looks into a running instance (weft run --live, weft lab up), or at the result of a run "
+        "(weft\n"
+        "run --json RESULT). VIEW is one of\n"
+        "  status      time, digest, lateness, packets (the default)\n"
+        "  hosts       attached hosts, where they are, whether they are up\n"
+        "  ports       traffic, marks, pauses and drops of each port\n"
+        "  flows       what each flow has posted and delivered\n"
+        "  drops       dropped frames by port and reason\n"
+        "  edges       what attached hosts sent and took, stalls, ICRC verdicts\n"
+        "  endpoints   model hosts that listen: connections made to them, what peers did there\n"
+        "  queues, groups, priorities   egress queues, ingress priority groups, 802.1p priorities\n"
+        "  watermarks  of groups, queues and pools: since they were cleared, and ever\n"
+        "  watchdogs   PFC watchdogs: storms, and what passed or was dropped during them\n"
+        "  faults, links\n"
+        "  lldp        neighbours of switch ports, with lldp: on\n"
+        "  dcbx        their ETS, PFC and application priorities against the ports' own\n"
+        "or, in SONiC's words and columns, of all ports of switches,\n"
+        "  interfaces counters [trim]\n"
+        "  pfc counters\n"
+        "  pfcwd stats\n"
+        "  priority-group drop counters\n"
+        "  priority-group watermark | persistent-watermark shared | headroom\n"
+        "  queue counters [trim]\n"
+        "  queue watermark | persistent-watermark unicast\n"
+        "  buffer_pool, headroom-pool watermark | persistent-watermark\n"
+        "\n",
+    .opts = opts,
+    .tail = "\nExit status: 0, 2 wrong usage, 3 no such instance.\n",
+};
 
 int wf_cmd_show(int argc, char **argv)
 {
     struct options o = {0};
     struct wf_err err;
-    int rc = parse_options(argc, argv, &o, &err);
+    int n, rc = wf_opt_parse(&page, &o, argc, argv, &n, &err);
 
+    if (!rc)
+        rc = take_view(&o, n, argv + 1, &err);
     if (rc)
         return rc > 0 ? WF_EXIT_PASS : wf_cmd_fail("show", WF_EXIT_USAGE, &err);
     return o.of ? show_result(&o) : show_live(&o);

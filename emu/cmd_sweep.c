@@ -3,113 +3,95 @@
  * weft sweep: a scenario over settings and seeds, as processes of its own, into tidy tables.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "cmd_opt.h"
 #include "cmd_sweep.h"
 
-static const char usage[] =
-    "usage: weft sweep [OPTION]... --out DIR SCENARIO\n"
-    "\n"
-    "Runs a scenario in virtual time for every combination of settings and for several seeds, and\n"
-    "writes tables: DIR/runs.csv (a row for each run and metric), DIR/flows.csv (each run and\n"
-    "flow), DIR/summary.csv (mean, median, 95% confidence interval over the seeds). Run again it\n"
-    "goes on where it ended: what is finished is not run again. `weft plot DIR` draws it.\n"
-    "\n"
-    "  --set KEY=A,B,C   each of these values; again for more keys, of which every combination is\n"
-    "                    run. Keys as for weft run --set: switches.leaf*.queue.3.kmin\n"
-    "  --seeds N         each with N seeds (default 1)\n"
-    "  --seed FIRST      from this one on (default: the scenario's)\n"
-    "  --jobs N          at most N runs at a time (default: the number of processors)\n"
-    "  --out DIR         the folder for tables and results; made when it is not there\n"
-    "  --quiet           no progress, no summary\n"
-    "\n"
-    "Exit status: 0 all passed, 1 an expectation failed in a run, 2 bad input, 3 environment "
-    "(also\n"
-    "when a run gave no result), 4 an invariant broke, 130 interrupted.\n";
+static int take_axis(void *options, const struct wf_opt *opt, const char *value, struct wf_err *err)
+{
+    (void)opt;
+    return wf_sweep_axis(options, value, err);
+}
 
-enum { OPT_SET = 256, OPT_SEEDS, OPT_SEED, OPT_JOBS, OPT_OUT, OPT_QUIET };
+#define FIELD(name) .off = offsetof(struct wf_sweep, name)
 
-static const struct option long_options[] = {
-    {"set", required_argument, NULL, OPT_SET},
-    {"seeds", required_argument, NULL, OPT_SEEDS},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"out", required_argument, NULL, OPT_OUT},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct wf_opt opts[] = {
+    {.name = "set",
+     .kind = WF_OPT_CALL,
+     .value = "KEY=A,B,C",
+     .take = take_axis,
+     .help = "each of these values; again for more keys, of which every combination\n"
+             "is run. Keys as for weft run --set: switches.leaf*.queue.3.kmin"},
+    {.name = "seeds",
+     .kind = WF_OPT_UINT,
+     FIELD(seeds),
+     .min = 1,
+     .max = WF_SWEEP_RUNS_MAX,
+     .value = "N",
+     .help = "each with N seeds (default 1)"},
+    {.name = "seed",
+     .kind = WF_OPT_UINT64,
+     FIELD(first_seed),
+     .given = offsetof(struct wf_sweep, seeded),
+     .value = "FIRST",
+     .help = "from this one on (default: the scenario's)"},
+    {.name = "jobs",
+     .kind = WF_OPT_UINT,
+     FIELD(jobs),
+     .min = 1,
+     .max = WF_SWEEP_JOBS_MAX,
+     .value = "N",
+     .help = "at most N runs at a time (default: the number of processors)"},
+    {.name = "out",
+     .kind = WF_OPT_TEXT,
+     FIELD(out),
+     .value = "DIR",
+     .help = "the folder for tables and results; made when it is not there"},
+    {.name = "quiet", .kind = WF_OPT_FLAG, FIELD(quiet), .help = "no progress, no summary"},
+    {.name = NULL},
 };
 
-static int number(const char *option, uint64_t max, uint32_t *out, struct wf_err *err)
-{
-    uint64_t v;
-
-    if (wf_parse_uint(optarg, &v, err))
-        return -EINVAL;
-    if (!v || v > max)
-        return wf_err_set(err, ERANGE, "%s %s: expected 1 to %llu", option, optarg,
-                          (unsigned long long)max);
-    *out = (uint32_t)v;
-    return 0;
-}
-
-static int set_option(int c, struct wf_sweep *s, char **argv, struct wf_err *err)
-{
-    switch (c) {
-    case OPT_SET:
-        return wf_sweep_axis(s, optarg, err);
-    case OPT_SEEDS:
-        return number("--seeds", WF_SWEEP_RUNS_MAX, &s->seeds, err);
-    case OPT_SEED:
-        s->seeded = true;
-        return wf_parse_uint(optarg, &s->first_seed, err);
-    case OPT_JOBS:
-        return number("--jobs", WF_SWEEP_JOBS_MAX, &s->jobs, err);
-    case OPT_OUT:
-        s->out = optarg;
-        return 0;
-    case OPT_QUIET:
-        s->quiet = true;
-        return 0;
-    case ':':
-        return wf_err_set(err, EINVAL, "%s needs a value", argv[optind - 1]);
-    default:
-        return wf_cmd_unknown(argv[optind - 1], long_options, err);
-    }
-}
+static const struct wf_opt_page page = {
+    .head =
+        "usage: weft sweep [OPTION]... --out DIR SCENARIO\n"
+        "\n"
+        "Runs a scenario in virtual time for every combination of settings and for several seeds, "
+        "and\n"
+        "writes tables: DIR/runs.csv (a row for each run and metric), DIR/flows.csv (each run and\n"
+        "flow), DIR/summary.csv (mean, median, 95% confidence interval over the seeds). Run again "
+        "it\n"
+        "goes on where it ended: what is finished is not run again. `weft plot DIR` draws it.\n"
+        "\n",
+    .opts = opts,
+    .tail =
+        "\n"
+        "Exit status: 0 all passed, 1 an expectation failed in a run, 2 bad input, 3 environment "
+        "(also\n"
+        "when a run gave no result), 4 an invariant broke, 130 interrupted.\n",
+};
 
 /* 0, 1 when help was asked for, or -errno. */
 static int parse_options(int argc, char **argv, struct wf_sweep *s, struct wf_err *err)
 {
     char *real;
-    int c, rc;
+    int n, rc = wf_opt_parse(&page, s, argc, argv, &n, err);
 
-    opterr = 0;
-    optind = 1;
-    while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return 1;
-        }
-        rc = set_option(c, s, argv, err);
-        if (rc)
-            return rc;
-    }
-    if (optind + 1 != argc)
-        return wf_err_set(err, EINVAL,
-                          optind == argc ? "no scenario given" : "one scenario at a time");
+    if (rc)
+        return rc;
+    if (n != 1)
+        return wf_err_set(err, EINVAL, n ? "one scenario at a time" : "no scenario given");
     if (!s->out)
         return wf_err_set(err, EINVAL, "no --out DIR given");
-    if (!strcmp(argv[optind], "-"))
+    if (!strcmp(argv[1], "-"))
         return wf_err_set(err, EINVAL, "a sweep reads its scenario often: give it as a file");
-    s->given = argv[optind];
-    real = realpath(argv[optind], NULL);
+    s->given = argv[1];
+    real = realpath(argv[1], NULL);
     if (!real)
-        return wf_err_set(err, errno, "%s: cannot be read: %s", argv[optind], strerror(errno));
+        return wf_err_set(err, errno, "%s: cannot be read: %s", argv[1], strerror(errno));
     s->path = wf_arena_strdup(&s->arena, real);
     free(real);
     return 0;

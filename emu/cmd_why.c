@@ -3,15 +3,15 @@
  * weft why: what was decided about a packet or a pause, and on which numbers.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "cmd_opt.h"
 #include "cmd_why.h"
 #include "ctl/names.h"
 
-static const char usage[] =
+static const char head[] =
     "usage: weft why RECORD QUESTION\n"
     "       weft why CAPTURE#FRAME [RECORD]\n"
     "\n"
@@ -289,29 +289,22 @@ static int ask_record(int argc, char **argv, struct wf_err *err)
 
 int wf_cmd_why(int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct wf_opt opts[] = {{.name = NULL}};
+    static const struct wf_opt_page page = {.head = head, .opts = opts};
     struct wf_err err;
     uint64_t number;
     char *hash;
-    int c, rc;
+    int n, rc = wf_opt_parse(&page, NULL, argc, argv, &n, &err);
 
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return WF_EXIT_PASS;
-        }
-        wf_cmd_unknown(argv[optind - 1], options, &err);
+    if (rc > 0)
+        return WF_EXIT_PASS;
+    if (!rc && !n)
+        rc = wf_err_set(&err, EINVAL, "no record given: weft run --why FILE writes one");
+    if (rc)
         return wf_cmd_fail("why", WF_EXIT_USAGE, &err);
-    }
-    argc -= optind;
-    argv += optind;
-    if (!argc) {
-        wf_err_set(&err, EINVAL, "no record given: weft run --why FILE writes one");
-        return wf_cmd_fail("why", WF_EXIT_USAGE, &err);
-    }
-    hash = argc < 3 ? frame_of(argv[0], &number) : NULL;
-    rc = hash ? ask_capture(argv[0], hash, number, argc > 1 ? argv[1] : NULL, &err)
-              : ask_record(argc, argv, &err);
+    argv++;
+    hash = n < 3 ? frame_of(argv[0], &number) : NULL;
+    rc = hash ? ask_capture(argv[0], hash, number, n > 1 ? argv[1] : NULL, &err)
+              : ask_record(n, argv, &err);
     return rc ? wf_cmd_fail("why", WF_EXIT_USAGE, &err) : WF_EXIT_PASS;
 }

@@ -3,7 +3,6 @@
  * The weft program: finds the command and runs it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,18 +65,6 @@ int wf_cmd_fail(const char *command, enum wf_exit code, const struct wf_err *err
 
     fprintf(stderr, "weft %s: %s\n", command, wf_err_text(err, buf, sizeof(buf)));
     return (int)code;
-}
-
-int wf_cmd_unknown(const char *arg, const struct option *options, struct wf_err *err)
-{
-    const char *names[64];
-    size_t n = 0;
-
-    for (; options[n].name && n < sizeof(names) / sizeof(names[0]); n++)
-        names[n] = options[n].name;
-    wf_err_set(err, EINVAL, "unknown option '%s'", arg);
-    wf_err_suggest(err, arg + strspn(arg, "-"), names, n);
-    return -EINVAL;
 }
 
 void wf_cmd_line(int argc, char **argv, char *buf, size_t len)

@@ -271,7 +271,7 @@ class Record(unittest.TestCase):
                 (["--record", "nowhere/m.tar", "s.yaml"], 3, "nowhere/m.tar.part cannot be made"),
                 (["--record", "m.tar", "many.yaml"], 2, "records one run"),
                 (["--record", "profiles", "s.yaml"], 3, "is no plain file"),
-                (["--record", "m.tar", "--payload", "half", "s.yaml"], 2, "expected cut or whole")):
+                (["--record", "m.tar", "--payload", "half", "s.yaml"], 2, "expected whole or cut")):
             got, _, err = self.weft("run", *args)
             self.assertEqual(got, code, err)
             self.assertIn(text, err)

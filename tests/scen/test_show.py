@@ -129,7 +129,7 @@ class Show(unittest.TestCase):
         self.refused("none of the ports fits 'leaf1:*'; there are leaf0:p0, ",
                      "show", "pfc", "counters", "--at", "leaf1:*", *of)
         self.refused("--at does not go with status", "show", "--at", "leaf0:p0")
-        self.refused("did you mean 'json'?", "show", "--jsno")
+        self.refused("did you mean '--json'?", "show", "--jsno")
         self.refused("no result of weft run", "show", "ports", "--of",
                      os.path.join(SOURCE, "docs/schema/weft.run.1.json"))
         self.refused("nothing.json", "show", "ports", "--of", "nothing.json")
@@ -147,7 +147,7 @@ class Show(unittest.TestCase):
                      "inject", "drop", "--class", "roc")
         self.refused("--timer does not go with nak", "inject", "nak", "--at", "x", "--timer", "3")
         self.refused("--iteration 255: iteration: ", "inject", "drop", "--iteration", "255")
-        self.refused("did you mean 'opcode'?", "inject", "drop", "--opcodd", "ack")
+        self.refused("did you mean '--opcode'?", "inject", "drop", "--opcodd", "ack")
 
     def live(self, name, view):
         code, out, err = weft("show", *view.split(), "-i", name, "--json")
