@@ -20,6 +20,7 @@
 #include "wire/print.h"
 
 #include "hex.h"
+#include "tshark.h"
 
 #define LINE_MAX_LEN 4096
 
@@ -218,18 +219,6 @@ static bool no_tshark(void)
     return true;
 }
 
-static void squeeze(char *line)
-{
-    char *to = line;
-
-    for (const char *from = line; *from && *from != '\n'; from++)
-        if (*from != ' ' || (to > line && to[-1] != ' '))
-            *to++ = *from;
-    if (to > line && to[-1] == ' ')
-        to--;
-    *to = 0;
-}
-
 /* Each LLDP frame of the file, as tshark reads it and as we do. Returns how many. */
 static unsigned compare(pcap_t *cap, const char *file)
 {
@@ -250,8 +239,8 @@ static unsigned compare(pcap_t *cap, const char *file)
             continue;
         want(&l, f, ph->caplen);
         assert_non_null(fgets(line, sizeof(line), p));
-        squeeze(line);
-        squeeze(l.s);
+        wft_tshark_line(line);
+        wft_tshark_line(l.s);
         assert_string_equal(line, l.s);
         n++;
     }

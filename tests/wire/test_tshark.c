@@ -23,6 +23,7 @@
 #include "wire/roce.h"
 
 #include "hex.h"
+#include "tshark.h"
 
 #define FRAMES_MAX 80
 #define TEXT_MAX   1024
@@ -59,19 +60,6 @@ static void add(struct cases *c, const uint8_t *f, uint32_t len, const char *wan
     snprintf(c->want[c->n++], TEXT_MAX, "%s", want);
 }
 
-/* Fields that a frame lacks leave nothing behind: single blanks between the others. */
-static void squeeze(char *line)
-{
-    char *to = line;
-
-    for (const char *from = line; *from && *from != '\n'; from++)
-        if (*from != ' ' || (to > line && to[-1] != ' '))
-            *to++ = *from;
-    if (to > line && to[-1] == ' ')
-        to--;
-    *to = 0;
-}
-
 /* Runs tshark over the frames; each line must be the wanted one. */
 static void check(struct cases *c, const char *fields)
 {
@@ -88,8 +76,8 @@ static void check(struct cases *c, const char *fields)
     assert_non_null(p);
     for (int i = 0; i < c->n; i++) {
         assert_non_null(fgets(line, sizeof(line), p));
-        squeeze(line);
-        squeeze(c->want[i]);
+        wft_tshark_line(line);
+        wft_tshark_line(c->want[i]);
         assert_string_equal(line, c->want[i]);
     }
     assert_null(fgets(line, sizeof(line), p));
