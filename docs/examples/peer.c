@@ -22,8 +22,10 @@ enum { OFFER_LEN = 24, REGION = 1 << 20, PATTERN = 9, RECEIVES = 64, MSG = 4096 
 struct offer {
     uint64_t va;
     uint32_t rkey, len, pattern;
-    uint8_t version, recv, sends, zero;
+    uint8_t version, recv, does, zero;
 } __attribute__((packed));
+
+enum { WRITES, SENDS, READS, ADDS, SWAPS }; /* what a peer does */
 
 static int failed;
 
@@ -43,14 +45,18 @@ static int must(int rc, const char *what)
     return rc;
 }
 
-static uint8_t byte_of(uint32_t pattern, uint64_t at)
+static uint64_t word_of(uint32_t pattern, uint64_t k)
 {
-    uint64_t z = (((uint64_t)pattern << 32) + at / 8 + 1) * 0x9e3779b97f4a7c15ull;
+    uint64_t z = (((uint64_t)pattern << 32) + k + 1) * 0x9e3779b97f4a7c15ull;
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    z ^= z >> 31;
-    return pattern ? (uint8_t)(z >> at % 8 * 8) : 0;
+    return pattern ? z ^ z >> 31 : 0;
+}
+
+static uint8_t byte_of(uint32_t pattern, uint64_t at)
+{
+    return (uint8_t)(word_of(pattern, at / 8) >> at % 8 * 8);
 }
 
 static void fill(uint8_t *to, uint32_t len, uint32_t pattern)
@@ -239,7 +245,7 @@ static int connect_to(char **arg, int n)
     mr = region(id, REGION);
     fill(mr->addr, REGION, PATTERN);
     ours = offer_of(mr, REGION, n > 2 && strchr("ws", arg[2][0]) ? PATTERN : 0);
-    ours.sends = n > 2 && !strcmp(arg[2], "send");
+    ours.does = n > 2 && !strcmp(arg[2], "send") ? SENDS : WRITES;
     param.private_data = &ours;
     if (rdma_connect(id, &param)) {
         printf("no connection: %s, status %d\n",
@@ -258,53 +264,88 @@ static int connect_to(char **arg, int n)
     return failed;
 }
 
-/* What came by SENDs; the n-th was to hold the peer's pattern and n. */
-static void sent(struct rdma_cm_id *id, const uint8_t *at, uint32_t pattern)
+/* What took receives: SENDs, of which the n-th was to hold the peer's pattern + n, and WRITEs with
+ * immediate data. Immediate data of the n-th is n. */
+static void received(struct rdma_cm_id *id, const uint8_t *at, const struct offer *theirs)
 {
-    uint32_t n = 0, right = 0, bytes = 0;
+    uint32_t n = 0, sends = 0, right = 0, bytes = 0, imms = 0;
     struct ibv_wc wc;
+    char text[128];
+
+    for (; ibv_poll_cq(id->recv_cq, 1, &wc) > 0 && !wc.status; n++) {
+        imms += !(wc.wc_flags & IBV_WC_WITH_IMM) || be32toh(wc.imm_data) == n;
+        if (wc.opcode != IBV_WC_RECV)
+            continue;
+        right += right_bytes(at + wc.wr_id * MSG, wc.byte_len, theirs->pattern + n);
+        bytes += wc.byte_len;
+        sends++;
+    }
+    if (!n && theirs->does != SENDS)
+        return;
+    snprintf(text, sizeof(text), "%u SENDs, %u of %u bytes are the peer's patterns", sends, right,
+             bytes);
+    say((sends || theirs->does != SENDS) && right == bytes, text);
+    snprintf(text, sizeof(text), "immediate data of %u of %u", imms, n);
+    say(imms == n, text);
+}
+
+/* What the peer's atomics have left. */
+static uint64_t left(const struct offer *o)
+{
+    uint32_t n = o->len / 8;
+
+    return o->does == ADDS ? word_of(PATTERN, 0) + n * word_of(o->pattern, 0)
+                           : word_of(o->pattern, n - 1);
+}
+
+/* What the REQ announced is here. */
+static void judge(const uint8_t *at, const struct offer *theirs)
+{
+    uint32_t pattern = theirs->does == WRITES ? theirs->pattern : PATTERN;
+    uint32_t len = theirs->does == WRITES && theirs->len < REGION ? theirs->len : REGION, right;
     char text[96];
 
-    while (ibv_poll_cq(id->recv_cq, 1, &wc) > 0 && !wc.status) {
-        right += right_bytes(at + wc.wr_id * MSG, wc.byte_len, pattern + n++);
-        bytes += wc.byte_len;
+    if (theirs->does == ADDS || theirs->does == SWAPS) {
+        snprintf(text, sizeof(text), "the word that %u atomics leave", theirs->len / 8);
+        say(!memcmp(at, &(uint64_t){htole64(left(theirs))}, 8), text);
+        return;
     }
-    snprintf(text, sizeof(text), "%u SENDs, %u of %u bytes are the peer's patterns", n, right,
-             bytes);
-    say(n && right == bytes, text);
+    right = right_bytes(at, len, pattern);
+    snprintf(text, sizeof(text), "%u of %u bytes are the %s", right, len,
+             theirs->does == WRITES ? "peer's pattern" : "pattern that was read");
+    say(right == len, text);
 }
 
 /* One connection: what its REQ announced is here when the peer has disconnected. */
 static void serve(struct rdma_cm_id *id)
 {
-    struct ibv_mr *mr = region(id, REGION);
-    struct offer theirs = offered(id->event), ours = offer_of(mr, REGION, 0);
+    struct ibv_mr *mr = region(id, REGION), *inbox = region(id, RECEIVES * MSG);
+    struct offer theirs = offered(id->event), ours = offer_of(mr, REGION, PATTERN);
     struct rdma_conn_param param = {.responder_resources = 4,
                                     .initiator_depth = 4,
                                     .rnr_retry_count = 7,
                                     .private_data = &ours,
                                     .private_data_len = OFFER_LEN};
     struct rdma_cm_event *ev;
-    uint32_t len = theirs.len < REGION ? theirs.len : REGION, right;
-    char text[96];
+    int gone;
 
     print_offer("the peer's memory", &theirs);
+    fill(mr->addr, REGION, PATTERN);
     for (int i = 0; i < RECEIVES; i++)
-        must(rdma_post_recv(id, (void *)(uintptr_t)i, (uint8_t *)mr->addr + i * MSG, MSG, mr),
+        must(rdma_post_recv(id, (void *)(uintptr_t)i, (uint8_t *)inbox->addr + i * MSG, MSG, inbox),
              "rdma_post_recv");
     ours.recv = 1;
     must(rdma_accept(id, &param), "rdma_accept");
-    do {
+    /* a peer whose RTU was lost may be gone before that is found out */
+    gone = id->event && id->event->event == RDMA_CM_EVENT_DISCONNECTED;
+    while (!gone) {
         must(rdma_get_cm_event(id->channel, &ev), "rdma_get_cm_event");
-    } while (ev->event != RDMA_CM_EVENT_DISCONNECTED);
-    rdma_ack_cm_event(ev);
-    if (theirs.sends) {
-        sent(id, mr->addr, theirs.pattern);
-    } else {
-        right = right_bytes(mr->addr, len, theirs.pattern);
-        snprintf(text, sizeof(text), "%u of %u bytes are the peer's pattern", right, len);
-        say(right == len, text);
+        gone = ev->event == RDMA_CM_EVENT_DISCONNECTED;
+        rdma_ack_cm_event(ev);
     }
+    received(id, inbox->addr, &theirs);
+    if (theirs.does != SENDS)
+        judge(mr->addr, &theirs);
     rdma_disconnect(id);
     rdma_destroy_ep(id);
 }

@@ -145,7 +145,9 @@
     X(NO_RECEIVE, C, "no_receive_events", "messages that met no posted receive", "", "", "out_of_buffer") \
     X(UC_GAPS, C, "uc_gap_events", "gaps in what came over an unreliable connection", "", "", "") \
     X(READ_REQUESTS, C, "read_requests_packets", "READ requests that the receiver took", "", "", "rx_read_requests") \
-    X(ATOMIC_REQUESTS, C, "atomic_requests_packets", "atomics that the receiver took", "", "", "rx_atomic_requests")
+    X(ATOMIC_REQUESTS, C, "atomic_requests_packets", "atomics that the receiver took", "", "", "rx_atomic_requests") \
+    X(RIGHT_BYTES, C, "right_bytes", "connect: bytes that READs and atomics brought which are what the peer had named", "", "", "") \
+    X(WRONG_BYTES, C, "wrong_bytes", "those that are not", "", "", "")
 
 #define WF_CTRS_EDGE(X) \
     X(IN_FRAMES, C, "in_frames", "frames taken from the attached peer", "", "", "") \

@@ -225,9 +225,10 @@ static const struct wf_key flow_rows[] = {
     {"max_dest_rd_atomic", WF_KEY_UINT, FLOW(max_dest_rd_atomic), "16", 0, 128,
      .doc = "READs and atomics that the receiver can answer at once; one more is refused."},
     {"connect", WF_KEY_UINT, FLOW(connect), "0", 0, 65535,
-     .doc = "Ask the destination for a connection by rdma_cm (port space TCP) at this port, write "
-            "real bytes to the memory that its REP offers, or send them to its receives, and "
-            "disconnect at the end; the destination is a real host or a model that listens "
+     .doc = "Ask the destination for a connection by rdma_cm (port space TCP) at this port, carry "
+            "out `op` with real bytes on the memory that its REP offers, or send them to its "
+            "receives, and disconnect at the end; the destination is a real host or a model that "
+            "listens "
             "(docs/howto-peers.md). 0: both "
             "ends are models and know each other."},
     {"connect_wait", WF_KEY_TIME, FLOW(connect_wait_ps), "0", 0, 3600 * WF_PS_PER_S,
@@ -249,9 +250,11 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "retransmit: only rc sends anything again";
     if (cfg->retransmit == WF_SELECTIVE && cfg->op >= WF_WORK_READ)
         return "retransmit: selective knows no READs and atomics";
-    if (cfg->connect && (cfg->service != WF_FLOW_RC || cfg->op == WF_WORK_WRITE_IMM ||
-                         cfg->op > WF_WORK_SEND_IMM || cfg->retransmit == WF_SELECTIVE))
-        return "connect: knows rc; write, send and send_imm; go_back_n and go_back_0";
+    if (cfg->connect && (cfg->service != WF_FLOW_RC || cfg->op == WF_WORK_SEND_INV ||
+                         cfg->retransmit == WF_SELECTIVE))
+        return "connect: knows rc; all operations but send_inv; go_back_n and go_back_0";
+    if (cfg->connect && cfg->op >= WF_WORK_READ && cfg->rate_bps)
+        return "rate: of a flow that connects nothing paces what READs bring";
     return NULL;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The active side of an endpoint: a flow that asks a peer for a connection, learns from the REP's
- * private data where it may write, carries out its messages there and disconnects. Each WRITE is
- * a part of the flow's own memory, which holds a pattern, and goes to the same offset at the peer:
- * when all have arrived the peer has the pattern. Each SEND holds a pattern of its own.
+ * private data where its memory is, carries out its messages there (errand.c) and disconnects.
  */
 #include <string.h>
 
@@ -12,34 +10,7 @@
 #include "wire/edit.h"
 
 #define AGAIN_PS WF_PS_PER_S
-enum { MEM_MAX = 4 << 20, CODE_OF_256 = 1 };
-
-static bool sends(const struct wf_flow_cfg *cfg)
-{
-    return cfg->op != WF_WORK_WRITE;
-}
-
-/* As many messages as lie beside each other in the flow's memory. */
-static uint32_t slots_of(const struct wf_flow_cfg *cfg)
-{
-    uint64_t n = cfg->size_bytes ? MEM_MAX / cfg->size_bytes : 1, least = 1 + sends(cfg);
-
-    n = n < least ? least : n;
-    return (uint32_t)(n < cfg->count ? n : cfg->count);
-}
-
-/* Messages that are posted at once. A SEND's bytes are made when it is to be posted, in a place
- * that none of those uses. */
-static uint32_t sq_len(const struct wf_flow *f)
-{
-    uint32_t most = f->cfg.count < WF_HOST_SQ_LEN ? f->cfg.count : WF_HOST_SQ_LEN, n = 1;
-
-    if (!sends(&f->cfg))
-        return most;
-    while (2 * n <= most && 2 * n < f->slots)
-        n *= 2;
-    return n;
-}
+enum { CODE_OF_256 = 1 };
 
 void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena)
 {
@@ -48,11 +19,10 @@ void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_are
     struct wf_prng prng;
 
     WF_ASSERT(ep->n_active < WF_DIALS_MAX);
-    f->slots = slots_of(&f->cfg);
     wf_prng_init(&prng, from->node.net->seed, f->name);
     f->pattern = (uint32_t)wf_prng_u64(&prng) | 1;
-    wf_peer_new(ep, p, from->cfg.listen.connections + ep->n_active++, f->cfg.size_bytes * f->slots,
-                sq_len(f), arena);
+    wf_peer_new(ep, p, from->cfg.listen.connections + ep->n_active++, wf_errand_memory(&f->cfg),
+                wf_errand_sq_len(&f->cfg), arena);
     wf_pattern_fill(p->mem, f->pattern, 0, p->mem_len);
     p->flow = f;
     f->tx = p->nq;
@@ -81,8 +51,8 @@ static uint8_t mtu_code(uint32_t mtu)
 /* The private data of a REQ: the service's own, then what we offer. */
 static uint32_t put_private(uint8_t to[WF_CM_IP_LEN + WF_OFFER_LEN], const struct wf_flow *f)
 {
-    const struct wf_peer_qp *p = f->tx->peer;
     const struct wf_roce *frame = &f->tx->frame;
+    struct wf_offer offer;
     struct wf_cm_ip ip = {.ip_version = frame->encap == WF_ROCE_V2_IP4 ? 4 : 6,
                           .sport = frame->sport};
     struct wf_wr w = wf_wr_init(to, WF_CM_IP_LEN);
@@ -91,11 +61,8 @@ static uint32_t put_private(uint8_t to[WF_CM_IP_LEN + WF_OFFER_LEN], const struc
     memcpy(ip.src + skip, frame->src_ip + skip, 16 - skip);
     memcpy(ip.dst + skip, frame->dst_ip + skip, 16 - skip);
     wf_cm_ip_put(&w, &ip);
-    wf_offer_put(to + WF_CM_IP_LEN, &(struct wf_offer){.va = p->va,
-                                                       .rkey = p->rkey,
-                                                       .len = (uint32_t)p->mem_len,
-                                                       .pattern = f->pattern,
-                                                       .sends = sends(&f->cfg)});
+    wf_errand_offer(f, &offer);
+    wf_offer_put(to + WF_CM_IP_LEN, &offer);
     return WF_CM_IP_LEN + WF_OFFER_LEN;
 }
 
@@ -121,7 +88,7 @@ void wf_endpoint_connect(struct wf_flow *f)
     struct wf_cm_qp qp = {.qpn = f->tx->qp.cfg.qpn,
                           .psn = p->psn = (uint32_t)wf_prng_below(&ep->prng, 1 << 24),
                           .responder_resources = WF_ENDPOINT_RD_ATOMIC,
-                          .initiator_depth = WF_ENDPOINT_RD_ATOMIC,
+                          .initiator_depth = (uint8_t)f->cfg.max_rd_atomic,
                           .retries = (uint8_t)f->cfg.retries,
                           .rnr_retries = 7,
                           .ack_timeout = timeout_code(f->cfg.ack_timeout_ps),
@@ -148,7 +115,7 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     struct wf_offer o;
 
     if (!wf_offer_get(m->private_data, wf_cm_private_len(WF_CM_REP), &o) ||
-        (sends(&f->cfg) ? !o.recv : o.len < f->cfg.size_bytes)) {
+        !wf_errand_begin(f, &o, m->rep.responder_resources)) {
         wf_cm_reject(&p->ep->agent, p->conn, WF_CM_REJ_CONSUMER, NULL, 0, now_ps);
         failed(f);
         return;
@@ -163,32 +130,21 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     if (f->cfg.control)
         wf_nic_cc_tune(f->cfg.control, &cfg);
     cfg.rnr_retry = (uint8_t)f->cfg.rnr_retry;
-    if (!sends(&f->cfg) && o.len / f->cfg.size_bytes < f->slots)
-        f->slots = (uint32_t)(o.len / f->cfg.size_bytes);
-    f->raddr = o.va;
-    f->rkey = o.rkey;
+    cfg.max_rd_atomic = f->cfg.max_rd_atomic < m->rep.responder_resources
+                            ? f->cfg.max_rd_atomic
+                            : m->rep.responder_resources;
     wf_peer_open(p, &cfg);
     wf_cm_confirm(&p->ep->agent, p->conn, now_ps);
     wf_endpoint_flush(p->ep, now_ps); /* the RTU goes before the data */
     wf_flow_begin(f);
 }
 
-void wf_endpoint_work(const struct wf_flow *f, uint64_t i, struct wf_work *w)
-{
-    uint64_t off = i % f->slots * f->cfg.size_bytes;
-
-    w->raddr = f->raddr + off;
-    w->n_sge = 1;
-    w->sge[0] = (struct iovec){f->tx->peer->mem + off, w->len};
-    if (sends(&f->cfg))
-        wf_pattern_fill(f->tx->peer->mem + off, f->pattern + (uint32_t)i, 0, w->len);
-}
-
-void wf_endpoint_done(struct wf_flow *f)
+void wf_endpoint_done(struct wf_flow *f, const struct wf_wc *wc)
 {
     struct wf_peer_qp *p = f->tx->peer;
     uint64_t now = p->ep->host->node.net->lc->now_ps;
 
+    wf_errand_judge(f, wc);
     if (f->failed)
         failed(f);
     if (!p->conn || f->completed + f->failed < f->cfg.count)

@@ -240,11 +240,18 @@ static void on_request(struct wf_endpoint *ep, struct wf_conn *c, const struct w
 /* What the peer was to write, at the end. */
 static void compare(struct wf_peer_qp *p)
 {
-    uint64_t len = p->announced.len < p->mem_len ? p->announced.len : p->mem_len, right;
+    uint64_t len = p->announced.len < p->mem_len ? p->announced.len : p->mem_len, right, first;
 
-    if (p->flow || !p->announced.pattern || p->announced.sends)
+    if (p->flow || !p->announced.pattern || p->announced.does == WF_OFFER_SENDS ||
+        p->announced.does == WF_OFFER_READS)
         return;
-    right = wf_pattern_right(p->mem, p->announced.pattern, len);
+    if (p->announced.does == WF_OFFER_WRITES) {
+        right = wf_pattern_right(p->mem, p->announced.pattern, 0, len);
+    } else {
+        len = sizeof(first);
+        memcpy(&first, p->mem, len);
+        right = first == wf_errand_left(&p->announced, p->ep->host->cfg.listen.pattern) ? len : 0;
+    }
     p->ep->past[WF_ENDPOINT_RIGHT_BYTES] += right;
     p->ep->past[WF_ENDPOINT_WRONG_BYTES] += len - right;
     p->announced.pattern = 0;

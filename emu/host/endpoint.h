@@ -31,13 +31,14 @@ struct wf_peer_qp {
     uint64_t mem_len, va;
     struct wf_rd_res res[WF_ENDPOINT_RD_ATOMIC];
     uint32_t rkey;
-    struct wf_offer announced; /* passive: by the REQ; pattern 0: nothing */
+    struct wf_offer announced; /* by the REQ or REP; pattern 0: nothing */
     uint32_t psn;              /* active: that the peer begins to send with */
     enum wf_listen_recv recv;  /* NONE: and nothing of what follows */
     struct wf_rq rq;
     struct wf_recv *places;
     uint8_t *inbox; /* memory of receives */
     uint32_t recv_len, recv_depth, rq_len, n_sends;
+    uint64_t right_bytes, wrong_bytes; /* active: of what was read */
 };
 
 struct wf_endpoint {
@@ -64,12 +65,26 @@ void wf_endpoint_settle(struct wf_endpoint *ep);
 void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena);
 /* Ask the peer that the flow's queue pair is dressed for. */
 void wf_endpoint_connect(struct wf_flow *f);
-/* All of the flow's messages are done. */
-void wf_endpoint_done(struct wf_flow *f);
+/* A message of the flow is done. */
+void wf_endpoint_done(struct wf_flow *f, const struct wf_wc *wc);
 /* Message number i of a flow that is connected. */
 void wf_endpoint_work(const struct wf_flow *f, uint64_t i, struct wf_work *w);
 
+/* Its counters that no other flow has. */
+void wf_endpoint_settle_flow(struct wf_flow *f);
+
 /* Between the files of an endpoint */
+/* errand.c: memory that a flow's messages lie in, and how many are posted at once. */
+uint64_t wf_errand_memory(const struct wf_flow_cfg *cfg);
+uint32_t wf_errand_sq_len(const struct wf_flow_cfg *cfg);
+/* What its REQ says. */
+void wf_errand_offer(const struct wf_flow *f, struct wf_offer *o);
+/* The peer has offered this, and to answer so many READs and atomics; false: it won't do. */
+bool wf_errand_begin(struct wf_flow *f, const struct wf_offer *o, uint32_t resources);
+/* What atomics that were announced so leave of the first word of a pattern. */
+uint64_t wf_errand_left(const struct wf_offer *o, uint32_t pattern);
+/* What a message brought is compared. */
+void wf_errand_judge(struct wf_flow *f, const struct wf_wc *wc);
 /* The host's, made when it has none. */
 struct wf_endpoint *wf_endpoint_of(struct wf_host *h, struct wf_arena *arena);
 /* An active one's REP is there; its connection is over. */

@@ -80,7 +80,7 @@ void wf_flow_completed(void *arg, const struct wf_wc *wc)
     if (f->completed == f->cfg.count)
         f->completion_ps = nq->host->node.net->lc->now_ps - f->cfg.start_ps;
     if (f->cfg.connect)
-        wf_endpoint_done(f);
+        wf_endpoint_done(f, wc);
 }
 
 bool wf_flow_over(const struct wf_flow *f)

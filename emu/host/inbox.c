@@ -27,9 +27,9 @@ static void judge(struct wf_peer_qp *p, const struct wf_wc *wc)
     uint32_t pattern = p->announced.pattern + p->n_sends++;
     uint64_t right;
 
-    if (!p->announced.sends || !p->announced.pattern)
+    if (p->announced.does != WF_OFFER_SENDS || !p->announced.pattern)
         return;
-    right = wf_pattern_right(place(p, wc->id), pattern, wc->len);
+    right = wf_pattern_right(place(p, wc->id), pattern, 0, wc->len);
     p->ep->past[WF_ENDPOINT_RIGHT_BYTES] += right;
     p->ep->past[WF_ENDPOINT_WRONG_BYTES] += wc->len - right;
 }

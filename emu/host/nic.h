@@ -32,7 +32,7 @@ struct wf_flow {
     uint64_t raddr;
     uint32_t rkey;
     uint64_t base_rtt_ps;    /* of a full packet and its ACK on the empty path; 0: not known */
-    uint32_t slots, pattern; /* connect: messages in its memory, and what that holds */
+    uint32_t slots, pattern; /* connect: messages in the peer's memory, and what is sent there */
     uint64_t posted, completed, failed; /* messages */
     uint64_t completion_ps;
     uint64_t ctr[WF_FLOW_CTRS];

@@ -14,26 +14,28 @@ void wf_offer_put(uint8_t to[WF_OFFER_LEN], const struct wf_offer *o)
     wf_st32(to + 16, o->pattern);
     to[20] = WF_OFFER_VERSION;
     to[21] = o->recv;
-    to[22] = o->sends;
+    to[22] = o->does;
 }
 
 bool wf_offer_get(const uint8_t *from, uint32_t len, struct wf_offer *o)
 {
-    if (len < WF_OFFER_LEN || from[20] != WF_OFFER_VERSION)
+    if (len < WF_OFFER_LEN || from[20] != WF_OFFER_VERSION || from[22] >= WF_OFFER_DOES)
         return false;
     *o = (struct wf_offer){.va = wf_ld64(from),
                            .rkey = wf_ld32(from + 8),
                            .len = wf_ld32(from + 12),
                            .pattern = wf_ld32(from + 16),
                            .recv = from[21],
-                           .sends = from[22] & 1};
+                           .does = from[22]};
     return true;
 }
 
-static uint64_t word(uint32_t pattern, uint64_t k)
+uint64_t wf_pattern_word(uint32_t pattern, uint64_t k)
 {
     uint64_t z = (((uint64_t)pattern << 32) + k + 1) * 0x9e3779b97f4a7c15ull;
 
+    if (!pattern)
+        return 0;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return z ^ z >> 31;
@@ -46,7 +48,8 @@ void wf_pattern_fill(uint8_t *to, uint32_t pattern, uint64_t off, uint64_t len)
         return;
     }
     while (len) {
-        uint64_t w = word(pattern, off / 8), at = off % 8, n = 8 - at < len ? 8 - at : len;
+        uint64_t w = wf_pattern_word(pattern, off / 8), at = off % 8,
+                 n = 8 - at < len ? 8 - at : len;
 
         memcpy(to, (uint8_t *)&w + at, n); /* little-endian, as all of weft assumes */
         to += n;
@@ -55,17 +58,17 @@ void wf_pattern_fill(uint8_t *to, uint32_t pattern, uint64_t off, uint64_t len)
     }
 }
 
-uint64_t wf_pattern_right(const uint8_t *at, uint32_t pattern, uint64_t len)
+uint64_t wf_pattern_right(const uint8_t *at, uint32_t pattern, uint64_t off, uint64_t len)
 {
     uint64_t right = 0;
     uint8_t want[8];
 
-    for (uint64_t off = 0; off < len; off += 8) {
-        uint64_t n = len - off < 8 ? len - off : 8;
+    for (uint64_t k = 0; k < len; k += 8) {
+        uint64_t n = len - k < 8 ? len - k : 8;
 
-        wf_pattern_fill(want, pattern, off, n);
+        wf_pattern_fill(want, pattern, off + k, n);
         for (uint64_t i = 0; i < n; i++)
-            right += at[off + i] == want[i];
+            right += at[k + i] == want[i];
     }
     return right;
 }

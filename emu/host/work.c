@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "host/endpoint.h"
 #include "host/nic.h"
 #include "xport/sel.h"
 
@@ -169,4 +170,6 @@ void wf_flow_settle_more(struct wf_flow *f)
     c[WF_FLOW_REQ_FLUSHED] = r->flushed;
     if (f->rx) /* else it is a real host's */
         settle_responder(f->rx, c);
+    if (f->cfg.connect)
+        wf_endpoint_settle_flow(f);
 }

@@ -108,19 +108,42 @@ static const struct wf_switch_port_cfg *leaf_port(const struct wf_scenario *s, u
     return wf_desc_port_cfg(&s->desc, end / 2, (int)(end % 2));
 }
 
+/* A model that is asked for a connection: it listens there, and takes what is to come. */
+static void check_listener(struct wf_scenario *s, const struct wf_scen_work *w,
+                           const struct wf_desc_host *to)
+{
+    const struct wf_listen_cfg *l = &to->cfg.listen;
+    bool sends = w->cfg.op == WF_WORK_SEND || w->cfg.op == WF_WORK_SEND_IMM;
+    uint64_t room = sends ? l->recv_bytes : l->memory_bytes;
+
+    if (!l->port)
+        wf_scen_complain(s, false, &w->cfg.connect, w->at,
+                         "%s is a model that does not listen: nobody to connect to", to->name);
+    else if (l->port != w->cfg.connect)
+        wf_scen_complain(s, false, &w->cfg.connect, w->at,
+                         "%s listens at port %u: nobody to connect to at %u", to->name, l->port,
+                         w->cfg.connect);
+    else if (sends && l->recv != WF_LISTEN_SINK)
+        wf_scen_complain(s, false, &w->cfg.op, w->at,
+                         "%s is a model that has not 'recv: sink': no SENDs to it", to->name);
+    else if (w->cfg.op == WF_WORK_WRITE_IMM && l->recv == WF_LISTEN_NONE)
+        wf_scen_complain(s, false, &w->cfg.op, w->at,
+                         "%s is a model that has no 'recv': no immediate data to it", to->name);
+    else if (w->cfg.op < WF_WORK_CMP_SWAP && w->cfg.size_bytes > room)
+        wf_scen_complain(s, false, &w->cfg.size_bytes, w->at,
+                         "size: messages of %" PRIu64 " bytes, but %s of %s has room for %" PRIu64,
+                         w->cfg.size_bytes,
+                         sends ? "a receive (listen.recv_size)" : "listen.memory", to->name, room);
+}
+
 /* Who connects needs somebody that listens, and real memory for its messages. */
 static void check_connect(struct wf_scenario *s, const struct wf_scen_work *w,
                           const struct wf_desc_host *to)
 {
     if (!w->cfg.connect)
         return;
-    if (to->cfg.attach.type == WF_ATTACH_NONE && !to->cfg.listen.port)
-        wf_scen_complain(s, false, &w->cfg.connect, w->at,
-                         "%s is a model that does not listen: nobody to connect to", to->name);
-    else if (to->cfg.attach.type == WF_ATTACH_NONE && w->cfg.op != WF_WORK_WRITE &&
-             to->cfg.listen.recv != WF_LISTEN_SINK)
-        wf_scen_complain(s, false, &w->cfg.op, w->at,
-                         "%s is a model that has not 'recv: sink': no SENDs to it", to->name);
+    if (to->cfg.attach.type == WF_ATTACH_NONE)
+        check_listener(s, w, to);
     if (w->cfg.size_bytes > WF_DIAL_BYTES_MAX)
         wf_scen_complain(s, false, &w->cfg.size_bytes, w->at,
                          "size: a flow that connects has real memory, messages of at most %u MiB",

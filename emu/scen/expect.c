@@ -207,6 +207,7 @@ static void read_one(struct reader *r, const struct wf_yaml_node *n)
         (e.mode == WF_EXPECT_ALWAYS || e.mode == WF_EXPECT_NEVER) && wf_expect_cond_level(e.cond);
     check_over_runs(r, &e, n);
     r->x->deadlocks_judged |= strstr(e.text, "fabric.deadlock_events") != NULL;
+    r->x->failures_judged |= strstr(e.text, "failed_messages") != NULL;
     r->x->items[r->x->n++] = e;
 }
 

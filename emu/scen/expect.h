@@ -63,6 +63,7 @@ struct wf_expects {
     size_t n;
     bool lossless_drops_expected;
     bool deadlocks_judged; /* some expectation is about fabric.deadlock_events */
+    bool failures_judged;  /* ... about failed_messages */
     uint64_t interval_ps;  /* the runner's step; for the report */
 };
 

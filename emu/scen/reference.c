@@ -238,7 +238,9 @@ static const char expectations[] =
     "- A claim that matches nothing is an error. A text that begins with `*` needs quotes.\n"
     "- Losses in a lossless class fail a run even when nobody asked, unless\n"
     "  `lossless_drops_expected: true` permits them. So it does when queues stand in a circle for\n"
-    "  ever, unless an expectation is about `fabric.deadlock_events`, which then decides.\n";
+    "  ever, unless an expectation is about `fabric.deadlock_events`, which then decides, and when "
+    "a\n"
+    "  flow with `connect` got no connection, unless one is about `failed_messages`.\n";
 
 static void print_section(FILE *out, const char *title, const char *intro_text,
                           const struct wf_keyset *set, const char *path)

@@ -15,6 +15,17 @@
 
 enum { FLOW_ROWS = 24, PORT_ROWS = 40, DROP_ROWS = 24 };
 
+/* Failed before the first message was posted: only who asked for a connection can be so. */
+static void count_unconnected(struct wf_report *r)
+{
+    struct wf_ctr_walk w = wf_fabric_ctrs(r->f, wf_ctr_table_bit(&wf_ctrs_flow));
+
+    r->unconnected = 0;
+    while (!r->scen->expects.failures_judged && wf_ctr_next(&w))
+        if (w.values[WF_FLOW_MSGS_FAILED] && !w.values[WF_FLOW_MSGS_POSTED] && !r->unconnected++)
+            r->unconnected_flow = wf_arena_printf(&r->arena, "%s", w.holder);
+}
+
 void wf_report_end(struct wf_report *r)
 {
     struct wf_fabric *f = r->f;
@@ -25,6 +36,7 @@ void wf_report_end(struct wf_report *r)
     r->lateness_p99_ps = wf_clock_lateness(wf_fabric_clock(f), 0.99);
     r->reliable = !r->live || r->lateness_p99_ps <= r->scen->desc.lateness_bound_ps;
     r->broken = wf_fabric_check(f, &r->broken_err) != 0;
+    count_unconnected(r);
     r->digest = wf_fabric_digest(f);
     wf_report_faults(r);
     if (r->interrupted)
@@ -45,7 +57,8 @@ bool wf_report_failed(const struct wf_report *r)
 {
     bool expects = !r->one_of_several && wf_expects_count(&r->scen->expects, WF_VERDICT_FAIL) > 0;
 
-    return expects || r->lossless_drops || r->deadlocked || too_late(r) || r->idle_faults;
+    return expects || r->lossless_drops || r->deadlocked || too_late(r) || r->idle_faults ||
+           r->unconnected;
 }
 
 void wf_report_free(struct wf_report *r)
@@ -274,6 +287,11 @@ static void tail(const struct wf_report *r, FILE *out)
                 "  FAILED: %u deadlocks; an expectation about fabric.deadlock_events decides\n"
                 "  otherwise\n",
                 r->deadlocks->n);
+    if (r->unconnected)
+        fprintf(out,
+                "  FAILED: %u flows got no connection, such as %s; an expectation about\n"
+                "  failed_messages decides otherwise\n",
+                r->unconnected, r->unconnected_flow);
     wf_report_faults_text(r, out);
     if (r->broken)
         fprintf(out, "  BUG: an invariant of weft does not hold: %s\n", r->broken_err.msg);

@@ -47,13 +47,15 @@ struct wf_report {
     struct wf_digest digest;
     struct wf_pause_tree pauses;
     struct wf_storm_sources storms;
-    bool deadlocked; /* some deadlock was found, and no expectation is about that */
+    bool deadlocked;              /* some deadlock was found, and no expectation is about that */
+    uint32_t unconnected;         /* flows that gave up asking for a connection; likewise */
+    const char *unconnected_flow; /* the first of them */
 };
 
 /* Settle and check the fabric, give the expectations their verdicts. Before the fabric is freed. */
 void wf_report_end(struct wf_report *r);
 /* Whether the run failed: an expectation, an unexpected lossless drop, its time limit, a
- * deadlock, a fault that never hit. Not: broken, or interrupted. */
+ * deadlock, a fault that never hit, a flow that got no connection. Not: broken, or interrupted. */
 bool wf_report_failed(const struct wf_report *r);
 void wf_report_text(struct wf_report *r, FILE *out);
 /* The part of it that is about PFC watchdogs; nothing when they saw nothing. */

@@ -325,6 +325,7 @@ void wf_report_junit(const struct wf_report *r, FILE *out)
           : r->end == WF_RUN_TIME_LIMIT ? "not done by its time_limit"
           : r->deadlocked               ? "queues stand in a circle for ever"
           : r->idle_faults              ? "an injected fault never hit a frame"
+          : r->unconnected              ? "a flow got no connection"
                                         : NULL,
           out);
 }

@@ -46,6 +46,31 @@ class Check(unittest.TestCase):
             self.assertEqual(code, 2, text)
             self.assertIn(said, err)
 
+    def test_a_flow_that_connects_needs_somebody(self):
+        hosts = "hosts: {h1: {listen: {port: 7, memory: 4kB%s}}}\nworkload:\n"
+        flow = "  - {name: a, from: h0, to: %s, connect: 7, path_mtu: 1024, size: 4kB, %s}\n"
+        code, _, err = check("-", text=GOOD + hosts % "" + flow % ("h1", "op: read"))
+        self.assertEqual((code, err), (0, ""))
+        for recv, to, more, place, said in (
+                ("", "h9", "op: read", "5:29", "'h9' matches no host"),
+                ("", "h1", "connect: 8", "5:69", "h1 listens at port 7: nobody to connect to at 8"),
+                ("", "h1", "size: 4001B", "5:67",
+                 "size: messages of 4001 bytes, but listen.memory of h1 has room for 4000"),
+                ("", "h1", "op: write_imm", "5:76", "h1 is a model that has no 'recv'"),
+                ("", "h1", "op: send", "5:76", "h1 is a model that has not 'recv: sink'"),
+                (", recv: sink, recv_size: 3999B", "h1", "op: send", "5:67",
+                 "size: messages of 4000 bytes, but a receive (listen.recv_size) of h1 has room for 3999"),
+                ("", "h1", "op: read, rate: 1Gbps", "5:5", "rate: of a flow that connects nothing paces"),
+                ("", "h1", "op: send_inv", "5:5", "connect: knows rc; all operations but send_inv")):
+            text = flow % (to, more)
+            for key in ("connect", "size"):
+                if f"{key}:" in more:  # instead of the one that is there
+                    text = text.replace(f"{key}: {'7' if key == 'connect' else '4kB'}, ", "", 1)
+            code, _, err = check("-", text=GOOD + hosts % recv + text)
+            self.assertEqual(code, 2, text)
+            self.assertIn(f"stdin:{place}: error: ", err)
+            self.assertIn(said, err)
+
     def test_all_mistakes_are_told_with_their_places(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bad.yaml")

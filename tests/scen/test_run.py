@@ -250,6 +250,15 @@ class Run(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("FAILED: 1 injected faults never hit a frame", out)
 
+    def test_a_flow_without_connection_fails(self):
+        text = TWO + "hosts: {h1: {listen: {port: 7, refuse: 28}}}\n" + FLOW.replace(
+            "to: h1", "to: h1, connect: 7, path_mtu: 1024")
+        code, out, _ = weft("run", "-", text=text)
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: 1 flows got no connection, such as flow.f;", out)
+        code, _, _ = weft("run", "-", text=text + "expect: [flow.f.failed_messages == 1]\n")
+        self.assertEqual(code, 0)
+
     def test_ctrl_c_ends_with_the_summary(self):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
             f.write(TWO + "links: {'*': {rate: 10Mbps}}\n" + FLOW.replace("100kB", "100MB"))
