@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -39,6 +40,10 @@ int wf_cmd_why(int argc, char **argv);
 
 /* From now on stdout and stderr let only plain text through, see base/plain.h. */
 void wf_cmd_out_begin(void);
+/* A file for what a command makes, "-": the standard output. NULL and *err. */
+FILE *wf_cmd_create(const char *path, struct wf_err *err);
+/* Written to its end? Else it is removed. 0, or -errno and *err. */
+int wf_cmd_finish(FILE *f, const char *path, struct wf_err *err);
 /* The command line as text, for manifests. Before getopt, which moves the words. */
 void wf_cmd_line(int argc, char **argv, char *buf, size_t len);
 
@@ -59,7 +64,7 @@ void wf_cmd_say_lcores(const char *command, uint32_t asked, uint32_t got);
  */
 int wf_cmd_eal(uint64_t bytes, unsigned lcores, bool fast, bool pci, struct wf_err *err);
 void wf_cmd_eal_end(void);
-/* Set by SIGINT and SIGTERM once installed. */
+/* Set by SIGINT, SIGTERM and SIGHUP once installed. */
 extern volatile sig_atomic_t wf_cmd_stop;
 void wf_cmd_catch_signals(void);
 

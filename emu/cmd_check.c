@@ -103,9 +103,9 @@ static int check(const char *path, const struct options *o)
         wf_scenario_check_mode(&s, o->live);
     rc = s.diags.errors ? -1 : 0;
     wf_diags_print(&s.diags, stderr);
-    if (o->canonical)
+    if (o->canonical && s.root)
         wf_scenario_canonical(&s, stdout);
-    else if (o->explain)
+    else if (o->explain && s.root)
         wf_scenario_explain(&s, stdout);
     else if (!rc)
         summary(&s);

@@ -11,7 +11,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -78,12 +80,30 @@ static void sweep_runtime_dirs(void)
         closedir(d);
 }
 
+/* EAL's folder is /tmp/dpdk where there is no XDG_RUNTIME_DIR, and belongs to the first user who
+ * came: take one of our own instead. */
+static void own_runtime_dir(void)
+{
+    const char *run = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
+    char dir[64];
+
+    if (!getuid() || getenv("RUNTIME_DIRECTORY") || (run && !access(run, W_OK)))
+        return;
+    snprintf(dir, sizeof(dir), "/tmp/weft-%u.eal", (unsigned)getuid());
+    if (mkdir(dir, 0700) && errno != EEXIST)
+        return;
+    if (!lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == getuid() && !(st.st_mode & 077))
+        setenv("RUNTIME_DIRECTORY", dir, 1);
+}
+
 int wf_cmd_eal(uint64_t bytes, unsigned lcores, bool fast, bool pci, struct wf_err *err)
 {
     static char map[4096], prefix[32], mem[16];
     char *argv[18];
     int argc = 0;
 
+    own_runtime_dir();
     lcore_map(map, sizeof(map), lcores);
     snprintf(prefix, sizeof(prefix), "weft%d", (int)getpid());
     snprintf(mem, sizeof(mem), "%u", (unsigned)((bytes >> 20) + OVERHEAD_MB));

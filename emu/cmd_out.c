@@ -6,9 +6,11 @@
  * by the descriptor.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/plain.h"
@@ -88,8 +90,55 @@ static FILE *filtered(int fd, FILE *plain, int mode)
     return f;
 }
 
+/* Where a descriptor of the three is closed, the next file that is opened would get what is meant
+ * for it. What stands there now can't be written to, as before. */
+static void occupy(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+}
+
 void wf_cmd_out_begin(void)
 {
+    occupy();
     stdout = filtered(STDOUT_FILENO, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
     stderr = filtered(STDERR_FILENO, stderr, _IONBF);
+}
+
+FILE *wf_cmd_create(const char *path, struct wf_err *err)
+{
+    FILE *f = !strcmp(path, "-") ? stdout : fopen(path, "we");
+
+    if (!f)
+        wf_err_set(err, errno, "cannot write %s: %s", path, strerror(errno));
+    return f;
+}
+
+int wf_cmd_finish(FILE *f, const char *path, struct wf_err *err)
+{
+    int code = errno ? errno : EIO; /* of the write that failed, if one did */
+    bool bad = ferror(f), regular;
+    struct stat st;
+
+    if (!bad && fflush(f)) {
+        code = errno;
+        bad = true;
+    }
+    regular = f != stdout && !fstat(fileno(f), &st) && S_ISREG(st.st_mode);
+    if (f != stdout && fclose(f) && !bad) {
+        code = errno;
+        bad = true;
+    }
+    if (!bad)
+        return 0;
+    if (f == stdout)
+        return wf_err_set(err, code, "cannot write to the standard output: %s", strerror(code));
+    if (regular && !unlink(path))
+        return wf_err_set(err, code, "cannot write %s: %s; what there was of it is removed", path,
+                          strerror(code));
+    return wf_err_set(err, code, "cannot write %s: %s", path, strerror(code));
 }

@@ -193,6 +193,15 @@ static const char *unit_of(struct wf_plot *p, const char *series, const char **f
     return series;
 }
 
+/* A trace that ends at the instant at which it begins has no share of any time. */
+static bool any_time(const struct steps *s)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (s->v[k].held > 0)
+            return true;
+    return false;
+}
+
 static int figure(struct wf_plot *p, struct steps *s, const char *series, bool cdf,
                   struct wf_err *err)
 {
@@ -239,7 +248,7 @@ static int draw(struct wf_plot *p, const char *series, bool wanted, struct wf_er
             collect(p, &s, &p->inputs[i], series);
             alone |= !p->inputs[i].group;
         }
-    if (s.n && (wanted || alone || !strcmp(series, "queue_bytes")))
+    if (any_time(&s) && (wanted || alone || !strcmp(series, "queue_bytes")))
         rc = figure(p, &s, series, true, err);
     if (!rc && s.n && alone)
         rc = figure(p, &s, series, false, err);

@@ -41,14 +41,12 @@ static const struct wf_opt_page page = {
 
 static int write_file(const char *path, const struct wf_import *im, struct wf_err *err)
 {
-    FILE *f = fopen(path, "w");
-    bool bad;
+    FILE *f = wf_cmd_create(path, err);
 
     if (!f)
-        return wf_err_set(err, errno, "cannot write %s: %s", path, strerror(errno));
-    bad = fwrite(im->yaml, 1, im->yaml_len, f) != im->yaml_len;
-    bad = fclose(f) || bad;
-    return bad ? wf_err_set(err, EIO, "cannot write %s", path) : 0;
+        return -EIO;
+    fwrite(im->yaml, 1, im->yaml_len, f);
+    return wf_cmd_finish(f, path, err);
 }
 
 static int import(const char *path, const char *output)

@@ -159,35 +159,28 @@ static void progress(void *arg, struct wf_fabric *f)
 /* One object: a run, or several runs and the verdict over them. */
 static int write_json(const struct options *o, const json_t *all, struct wf_err *err)
 {
-    bool to_stdout = !strcmp(o->json, "-");
-    FILE *out = to_stdout ? stdout : fopen(o->json, "w");
-    int rc = 0;
+    FILE *out = wf_cmd_create(o->json, err);
 
     if (!out)
-        return wf_err_set(err, errno, "cannot write %s: %s", o->json, strerror(errno));
-    if (json_dumpf(all, out, JSON_INDENT(1)) || fputc('\n', out) == EOF || fflush(out))
-        rc = wf_err_set(err, errno, "cannot write %s: %s", o->json, strerror(errno));
-    if (!to_stdout)
-        fclose(out);
-    return rc;
+        return -EIO;
+    json_dumpf(all, out, JSON_INDENT(1));
+    fputc('\n', out);
+    return wf_cmd_finish(out, o->json, err);
 }
 
 /* Of one run, or of all of them when rep is NULL. */
 static int write_junit(const struct options *o, const struct wf_report *rep,
                        const struct wf_report_runs *all, struct wf_err *err)
 {
-    FILE *out = fopen(o->junit, "w");
-    int rc = 0;
+    FILE *out = wf_cmd_create(o->junit, err);
 
     if (!out)
-        return wf_err_set(err, errno, "cannot write %s: %s", o->junit, strerror(errno));
+        return -EIO;
     if (rep)
         wf_report_junit(rep, out);
     else
         wf_report_runs_junit(all, out);
-    if (ferror(out) || fclose(out))
-        rc = wf_err_set(err, errno, "cannot write %s: %s", o->junit, strerror(errno));
-    return rc;
+    return wf_cmd_finish(out, o->junit, err);
 }
 
 static int exit_code(const struct wf_session *s, const struct wf_report *rep)
@@ -386,9 +379,11 @@ static int run_scenario(const struct options *o, struct wf_scenario *scen, struc
     const char *name = o->instance ? o->instance : scen->opts.name;
     struct wf_instance in;
     struct wf_err err;
-    int rc;
+    int rc = wf_instance_name_check(name, &err);
 
-    if (!o->instance && wf_instance_name_check(name, &err))
+    if (rc && o->instance)
+        return wf_cmd_fail("run", WF_EXIT_USAGE, &err);
+    if (rc)
         name = "run"; /* not every scenario's name can be a folder's */
     if (o->live && wf_instance_claim(&in, name, &err))
         return wf_cmd_fail("run", WF_EXIT_ENVIRONMENT, &err);

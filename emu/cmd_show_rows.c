@@ -264,11 +264,18 @@ static const struct {
 json_t *wf_show_load(const char *path, struct wf_err *err)
 {
     json_error_t e;
-    json_t *m = !strcmp(path, "-") ? json_loadf(stdin, 0, &e) : json_load_file(path, 0, &e);
+    FILE *f = !strcmp(path, "-") ? stdin : fopen(path, "re");
+    json_t *m = f ? json_loadf(f, 0, &e) : NULL;
+    bool unread = !f || ferror(f);
+    int code = errno;
     const char *schema = json_string_value(json_object_get(m, "schema"));
 
-    if (!m)
-        wf_err_set(err, EINVAL, "%s: %s", path, e.text);
+    if (f && f != stdin)
+        fclose(f);
+    if (unread)
+        wf_err_set(err, EINVAL, "%s: cannot be read: %s", path, strerror(code));
+    else if (!m)
+        wf_err_at(err, EINVAL, path, e.line, e.column, "no JSON: %s", e.text);
     else if (schema && !strcmp(schema, "weft.runs/1"))
         wf_err_set(err, EINVAL, "%s holds several runs: expected the result of one", path);
     else if (!schema || strcmp(schema, "weft.run/1"))

@@ -100,10 +100,10 @@ static int load(struct wf_sweep *s, size_t setting, struct wf_err *err)
         rc = wf_err_set(err, EINVAL, "%s has repeat: {seeds: %u}: a sweep has --seeds instead",
                         s->path, scen.opts.repeat.seeds);
     else if (rc)
-        wf_err_set(err, EINVAL, "the scenario is not in order with %s",
-                   s->n_axes ? sets[s->n_axes - 1] : "no --set");
+        wf_err_set(err, EINVAL, "%s is not in order%s%s", s->given, s->n_axes ? " with " : "",
+                   s->n_axes ? sets[s->n_axes - 1] : "");
     memcpy(s->sha256[setting], scen.sha256, sizeof(scen.sha256));
-    if (!setting) {
+    if (!rc && !setting) {
         s->name = wf_arena_strdup(&s->arena, scen.opts.name);
         s->first_seed = s->seeded ? s->first_seed : scen.opts.seed;
     }

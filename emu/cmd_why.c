@@ -281,6 +281,9 @@ static int ask_record(int argc, char **argv, struct wf_err *err)
     if (rc)
         return rc;
     rc = wf_why_load(&f, argv[0], err);
+    if (!rc && f.cut)
+        fprintf(stderr, "weft why: %s ends within a line: the run that wrote it was cut short\n",
+                argv[0]);
     if (!rc)
         rc = ask(&f, &q, err);
     wf_why_unload(&f);

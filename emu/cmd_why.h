@@ -27,6 +27,7 @@ struct wf_why_file {
     json_t *head;
     struct wf_why_line *lines;
     size_t n;
+    bool cut; /* it ends within a line, which is left out */
 };
 
 int wf_why_load(struct wf_why_file *f, const char *path, struct wf_err *err);

@@ -27,7 +27,11 @@ static char *read_all(const char *path, size_t *len, struct wf_err *err)
             text = more;
         }
     }
-    if (in && !text)
+    if (text && ferror(in)) {
+        wf_err_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+        free(text);
+        text = NULL;
+    } else if (in && !text)
         wf_err_set(err, ENOMEM, "%s does not fit into memory", path);
     if (in && in != stdin)
         fclose(in);
@@ -129,6 +133,8 @@ int wf_why_load(struct wf_why_file *f, const char *path, struct wf_err *err)
         size_t n = strcspn(at, "\n");
 
         rc = number ? take_line(f, at, n, number + 1, err) : take_head(f, at, n, err);
+        f->cut = rc && number && !at[n];
+        rc = f->cut ? 0 : rc;
         at += n + (at[n] == '\n');
     }
     return !rc && !number ? take_head(f, "", 0, err) : rc;

@@ -52,10 +52,13 @@ static void on_signal(int sig)
 
 void wf_cmd_catch_signals(void)
 {
-    struct sigaction sa = {.sa_handler = on_signal};
+    struct sigaction sa = {.sa_handler = on_signal}, was;
 
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGHUP, NULL, &was);
+    if (was.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 

@@ -95,7 +95,9 @@ int wf_cap_read(struct wf_cap_reader *r, void *p, size_t len, const char *what, 
         return 1;
     if (ferror(r->f))
         return wf_err_at(err, errno ? errno : EIO, r->name, 0, 0, "cannot read byte %llu: %s",
-                         (unsigned long long)r->at, strerror(errno ? errno : EIO));
+                         (unsigned long long)r->at,
+                         errno == EBADMSG ? "what is compressed is cut or damaged"
+                                          : strerror(errno ? errno : EIO));
     if (n == 0 && !what)
         return 0;
     return wf_cap_bad(r, r->record_at, err,

@@ -56,6 +56,12 @@ int wf_import_file(struct wf_import *im, const char *path, struct wf_err *err)
     *im = (struct wf_import){.seen = NULL};
     if (!f)
         return wf_err_set(err, EINVAL, "cannot read %s: %s", path, strerror(errno));
+    if (fgetc(f) == EOF && ferror(f)) { /* a directory */
+        int code = errno;
+
+        fclose(f);
+        return wf_err_set(err, EINVAL, "cannot read %s: %s", path, strerror(code));
+    }
     if (!fseek(f, 0, SEEK_END) && ftell(f) > FILE_MAX) {
         fclose(f);
         return wf_err_set(err, EINVAL, "%s is larger than %ld MiB", path, FILE_MAX >> 20);
