@@ -13,26 +13,19 @@
 
 #include "base/version.h"
 #include "cap/json.h"
-#include "cap/capture.h"
-#include "cap/replay.h"
-#include "cmd.h"
 #include "cmd_replay.h"
+#include "cmd_session.h"
 #include "fabric/hints.h"
-#include "fabric/run.h"
 #include "scen/manifest.h"
 #include "scen/match.h"
-#include "scen/scenario.h"
 
 struct job {
     struct wf_replay_options o;
     struct wf_scenario s;
     struct wf_replay r;
-    struct wf_fabric *f;
-    struct wf_captures *captures;
-    bool capture_failed; /* a file could not be written to its end */
-    struct wf_run run;
+    struct wf_session session;
     enum wf_run_end end;
-    bool eal, loaded, running;
+    bool eal, loaded;
     char command[4096]; /* the command line */
     struct wf_err err;
     int invariant; /* what wf_fabric_check said */
@@ -93,131 +86,107 @@ static int map(struct job *j)
     return wf_replay_map(&j->r.plan, ids, d->n_hosts, &conf, &j->err);
 }
 
-static int capture_at(struct job *j, const struct wf_capture_cfg *cfg)
-{
-    bool any = false;
-
-    for (uint32_t i = 0; i < j->f->n_nodes; i++)
-        for (uint16_t p = 0; p < j->f->nodes[i]->n_ports; p++) {
-            struct wf_port *port = &j->f->nodes[i]->ports[p];
-
-            if (!wf_match(cfg->at, port->name))
-                continue;
-            any = true;
-            if (wf_captures_add(j->captures, cfg, port, &j->err) < 0)
-                return -EIO;
-        }
-    return any ? 0 : wf_err_set(&j->err, EINVAL, "no port matches '%s' to capture at", cfg->at);
-}
-
+/* What --capture says, behind what the scenario captures. */
 static int add_captures(struct job *j)
 {
-    const struct wf_manifest m = {&j->s, j->command, NULL, j->s.desc.seed};
-    char about[8192];
-    const struct wf_captures_conf conf = {.comment = wf_manifest_text(&m, about, sizeof(about)),
-                                          .lcs = j->f->lcs,
-                                          .n_lcs = j->f->n_lcs,
-                                          .published_ps = wf_fabric_published_ps,
-                                          .published_arg = j->f};
-    int rc = wf_captures_new(&j->captures, &conf, &j->err);
+    uint32_t n = j->s.n_captures;
+    struct wf_capture_cfg *all =
+        WF_ARENA_ARRAY(&j->s.arena, struct wf_capture_cfg, n + j->o.n_captures + 1);
 
-    for (uint32_t i = 0; i < j->s.n_captures && rc == 0; i++)
-        rc = capture_at(j, &j->s.captures[i]);
-    for (unsigned i = 0; i < j->o.n_captures && rc == 0; i++) {
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = j->s.captures[i];
+    for (unsigned i = 0; i < j->o.n_captures; i++) {
         const char *text = j->o.captures[i], *eq = strrchr(text, '=');
-        struct wf_capture_cfg cfg;
+        struct wf_capture_cfg *cfg = &all[n++];
 
         if (!eq || eq == text || !eq[1])
             return wf_err_set(&j->err, EINVAL, "--capture '%s': expected PORTS=FILE", text);
-        wf_keyset_defaults(&wf_capture_keys, &cfg);
-        cfg.at = wf_arena_printf(&j->s.arena, "%.*s", (int)(eq - text), text);
-        cfg.file = eq + 1;
-        rc = capture_at(j, &cfg);
+        wf_keyset_defaults(&wf_capture_keys, cfg);
+        cfg->at = wf_arena_printf(&j->s.arena, "%.*s", (int)(eq - text), text);
+        cfg->file = eq + 1;
     }
-    return rc;
+    j->s.captures = all;
+    j->s.n_captures = n;
+    return 0;
+}
+
+static bool is_port(const struct wf_fabric *f, const char *pattern)
+{
+    for (uint32_t i = 0; i < f->n_nodes; i++)
+        for (uint16_t p = 0; p < f->nodes[i]->n_ports; p++)
+            if (wf_match(pattern, f->nodes[i]->ports[p].name))
+                return true;
+    return false;
+}
+
+static int captures_are_ports(struct job *j)
+{
+    for (uint32_t i = j->s.n_captures - j->o.n_captures; i < j->s.n_captures; i++)
+        if (!is_port(j->session.f, j->s.captures[i].at))
+            return wf_err_set(&j->err, EINVAL, "no port matches '%s' to capture at",
+                              j->s.captures[i].at);
+    return 0;
 }
 
 /* Build; *code says whose fault a failure is. */
 static int build(struct job *j, enum wf_exit *code)
 {
-    /* what is known of each frame is one account: the lcores take turns in this thread */
-    struct wf_fabric_opts opts = {.make_host = wf_replay_make_host,
-                                  .lcores = j->o.lcores,
-                                  .threads = WF_TEAM_ALONE,
-                                  .full_frames = wf_replay_full_frames(&j->s.desc),
-                                  .arg = &j->r};
+    struct wf_session *s = &j->session;
     int rc;
 
+    *s = (struct wf_session){.command = "replay",
+                             .command_line = j->command,
+                             .scen = &j->s,
+                             .replay = &j->r,
+                             .trace = j->o.trace,
+                             .no_why = true, /* it names packets by the scenario's own flows */
+                             .lcores = j->o.lcores};
+    if (!j->o.expect)
+        j->s.expects.n = 0;
     *code = WF_EXIT_ENVIRONMENT;
-    rc = wf_cmd_eal(wf_fabric_memory(&j->s.desc, &opts), 1, false, false, &j->err);
+    rc = wf_cmd_eal(wf_session_memory(s), 1, false, false, &j->err);
     if (rc < 0)
         return rc;
     j->eal = true;
-    rc = wf_fabric_build(&j->f, &j->s.desc, &opts, &j->err);
+    *code = wf_session_open(s, &j->err);
+    if (*code)
+        return -EINVAL;
+    *code = WF_EXIT_USAGE;
+    rc = captures_are_ports(j);
+    if (rc == 0)
+        rc = wf_replay_start(&j->r, s->f, &j->err);
     if (rc < 0)
         return rc;
-    wf_cmd_say_lcores("replay", j->o.lcores, j->f->n_lcs);
-    rc = add_captures(j);
-    if (rc < 0) {
-        *code = rc == -EINVAL ? WF_EXIT_USAGE : WF_EXIT_ENVIRONMENT;
-        return rc;
-    }
-    *code = WF_EXIT_USAGE;
-    return wf_replay_start(&j->r, j->f, &j->err);
+    *code = WF_EXIT_ENVIRONMENT;
+    return wf_session_trace(s, &j->err);
 }
 
 /* ---- the run ---- */
 
 static void progress(void *arg, struct wf_fabric *f)
 {
-    struct job *j = arg;
+    const struct wf_session *s = arg;
+    const struct wf_replay *r = s->replay;
     char text[32];
 
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "weft replay: %u of %u frames, fabric time %s\n",
-                wf_replay_frames_done(&j->r), j->r.plan.n_frames,
-                wf_time_short(wf_fabric_now_ps(f), text, sizeof(text)));
+        fprintf(stderr, "weft replay: %u of %u frames, fabric time %s\n", wf_replay_frames_done(r),
+                r->plan.n_frames, wf_time_short(wf_fabric_now_ps(f), text, sizeof(text)));
 }
 
-static uint64_t look(void *arg, struct wf_fabric *f)
+static void run(struct job *j)
 {
-    struct job *j = arg;
-    struct wf_err err;
+    struct wf_session *s = &j->session;
 
-    while (wf_captures_take_error(j->captures, &err)) {
-        wf_cmd_fail("replay", WF_EXIT_ENVIRONMENT, &err);
-        j->capture_failed = true;
-    }
-    if (!j->o.expect)
-        return WF_TIME_NEVER;
-    wf_fabric_settle(f);
-    wf_expects_step(&j->s.expects, wf_fabric_now_ps(f));
-    return wf_expects_next(&j->s.expects, wf_fabric_now_ps(f));
-}
-
-static int run(struct job *j)
-{
-    int rc = wf_run_init(&j->run, j->f);
-
-    if (rc < 0)
-        return wf_err_set(&j->err, -rc, "cannot run: %s", strerror(-rc));
-    j->running = true;
-    j->run.stop = &wf_cmd_stop;
-    j->run.look = look;
-    j->run.look_every_ps = wf_scenario_sample_ps(&j->s);
-    j->run.look_at_ps = j->o.expect ? wf_expects_next(&j->s.expects, 0) : WF_TIME_NEVER;
-    j->run.progress = progress;
-    j->run.arg = j;
+    s->loop.progress = progress;
     wf_cmd_catch_signals();
-    j->end = wf_run_loop(&j->run);
-    wf_fabric_settle(j->f);
+    j->end = wf_run_loop(&s->loop);
+    wf_fabric_settle(s->f);
     wf_replay_finish(&j->r);
     if (j->o.expect)
-        wf_expects_end(&j->s.expects, wf_fabric_now_ps(j->f), true);
-    wf_captures_stop(j->captures);
-    look(j, j->f);
-    j->invariant = wf_fabric_check(j->f, &j->broken);
-    return 0;
+        wf_expects_end(&j->s.expects, wf_fabric_now_ps(s->f), true);
+    wf_session_end_files(s);
+    j->invariant = wf_fabric_check(s->f, &j->broken);
 }
 
 /* ---- the end ---- */
@@ -226,7 +195,7 @@ static enum wf_exit verdict(const struct job *j)
 {
     if (j->invariant < 0)
         return WF_EXIT_INVARIANT;
-    if (wf_fabric_out_of_buffers(j->f))
+    if (wf_fabric_out_of_buffers(j->session.f))
         return WF_EXIT_ENVIRONMENT;
     if (j->end == WF_RUN_STOPPED)
         return WF_EXIT_INTERRUPTED;
@@ -235,7 +204,7 @@ static enum wf_exit verdict(const struct job *j)
     if (j->end == WF_RUN_TIME_LIMIT ||
         (j->o.expect && wf_expects_count(&j->s.expects, WF_VERDICT_FAIL)))
         return WF_EXIT_EXPECTATION;
-    return j->capture_failed ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
+    return j->session.capture_failed ? WF_EXIT_ENVIRONMENT : WF_EXIT_PASS;
 }
 
 static void say_what_went_wrong(const struct job *j)
@@ -244,7 +213,7 @@ static void say_what_went_wrong(const struct job *j)
 
     if (j->invariant < 0)
         fprintf(stderr, "weft replay: invariant broken: %s\n", j->broken.msg);
-    if (wf_fabric_out_of_buffers(j->f))
+    if (wf_fabric_out_of_buffers(j->session.f))
         fprintf(stderr, "weft replay: emulator_out_of_buffers: the run is worth nothing\n");
     if (j->end == WF_RUN_TIME_LIMIT)
         fprintf(stderr, "weft replay: not done by the scenario's time limit\n");
@@ -259,14 +228,20 @@ static void say_what_went_wrong(const struct job *j)
     }
 }
 
-static void print_captures(const struct job *j, FILE *out)
+static void print_files(const struct job *j, FILE *out)
 {
+    const struct wf_session *s = &j->session;
+    struct wf_traces_totals traces = {0};
     struct wf_pcapng_counts n;
     const char *path;
 
-    for (unsigned i = 0; wf_captures_file(j->captures, i, &path, &n); i++)
+    for (unsigned i = 0; s->captures && wf_captures_file(s->captures, i, &path, &n); i++)
         fprintf(out, "written    %s: %" PRIu64 " records, %" PRIu64 " lost\n", path, n.packets,
                 n.lost);
+    if (s->traces)
+        traces = wf_traces_totals(s->traces);
+    for (unsigned i = 0; i < traces.files; i++)
+        fprintf(out, "written    %s\n", wf_traces_file(s->traces, i));
 }
 
 static const char *verdict_name(enum wf_exit code)
@@ -276,14 +251,14 @@ static const char *verdict_name(enum wf_exit code)
 
 static void report_json(const struct job *j, enum wf_exit code)
 {
-    struct wf_digest d = wf_fabric_digest(j->f);
+    struct wf_digest d = wf_fabric_digest(j->session.f);
     char digest[32];
     const struct wf_manifest m = {&j->s, j->command, wf_digest_text(&d, digest, sizeof(digest)),
                                   j->s.desc.seed};
     json_t *o = json_pack("{ss ss ss so ss ss so}", "schema", "weft.replay/1", "weft", wf_version(),
                           "scenario", j->s.opts.name, "seed", wf_json_u64(j->s.desc.seed), "digest",
                           digest, "verdict", verdict_name(code), "time_ps",
-                          wf_json_u64(wf_fabric_last_event_ps(j->f)));
+                          wf_json_u64(wf_fabric_last_event_ps(j->session.f)));
 
     json_object_set_new(o, "replay", wf_replay_json(&j->r));
     json_object_set_new(o, "manifest", wf_manifest_json(&m));
@@ -295,15 +270,15 @@ static void report_json(const struct job *j, enum wf_exit code)
 static enum wf_exit report(const struct job *j)
 {
     enum wf_exit code = verdict(j);
-    struct wf_digest d = wf_fabric_digest(j->f);
+    struct wf_digest d = wf_fabric_digest(j->session.f);
     char digest[32];
 
     if (j->o.json) {
         report_json(j, code);
     } else {
         wf_replay_print(&j->r, stdout);
-        wf_fabric_hints(j->f, stdout);
-        print_captures(j, stdout);
+        wf_fabric_hints(j->session.f, stdout);
+        print_files(j, stdout);
         printf("digest     %s (scenario %s, seed %" PRIu64 ")\n",
                wf_digest_text(&d, digest, sizeof(digest)), j->s.opts.name, j->s.desc.seed);
     }
@@ -314,10 +289,7 @@ static enum wf_exit report(const struct job *j)
 
 static void tear_down(struct job *j)
 {
-    if (j->running)
-        wf_run_fini(&j->run);
-    wf_captures_free(j->captures);
-    wf_fabric_free(j->f);
+    wf_session_close(&j->session);
     wf_replay_free(&j->r);
     if (j->loaded)
         wf_scenario_free(&j->s);
@@ -347,19 +319,13 @@ static enum wf_exit work(struct job *j, int argc, char **argv)
     if (rc == 0)
         rc = wf_replay_prepare(&j->r, &j->s.desc, &j->err);
     if (rc == 0)
-        rc = build(j, &code);
-    if (rc == 0 && j->o.expect) {
-        struct wf_ctr_walk ctrs = wf_fabric_ctrs(j->f, (unsigned)WF_CTR_ALL_TABLES);
-
-        wf_expects_bind(&j->s.expects, &ctrs, &j->s.diags);
-        if (j->s.diags.errors) {
-            wf_diags_print(&j->s.diags, stderr);
-            return WF_EXIT_USAGE;
-        }
-    }
+        rc = add_captures(j);
     if (rc == 0)
-        rc = run(j);
-    return rc < 0 ? (enum wf_exit)wf_cmd_fail("replay", code, &j->err) : report(j);
+        rc = build(j, &code);
+    if (rc < 0)
+        return (enum wf_exit)wf_cmd_fail("replay", code, &j->err);
+    run(j);
+    return report(j);
 }
 
 int wf_cmd_replay(int argc, char **argv)

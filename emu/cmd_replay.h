@@ -14,7 +14,7 @@ struct wf_replay_options {
     const char *maps[WF_REPLAY_LIST_MAX], *captures[WF_REPLAY_LIST_MAX];
     unsigned n_maps, n_captures;
     struct wf_cmd_sets sets;
-    const char *others, *interface;
+    const char *others, *interface, *trace;
     bool automatic, json, expect, routed, seeded;
     uint64_t seed;
     uint32_t lcores;

@@ -142,6 +142,12 @@ static const struct wf_opt opts[] = {
      .value = "PORTS=FILE",
      .take = take_capture,
      .help = "write what passes these ports (a pattern) to a pcapng file"},
+    {.name = "trace",
+     .kind = WF_OPT_TEXT,
+     FIELD(trace),
+     .value = "FILE",
+     .help = "write all series of the scenario's trace to this CSV file; without\n"
+             "any, the bytes of all queues and all pauses, on change"},
     {.name = "expect",
      .kind = WF_OPT_FLAG,
      FIELD(expect),

@@ -56,6 +56,12 @@ static void prepare_opts(struct wf_session *s, struct wf_fabric_opts *opts)
     wf_edges_init(&s->edges, s->instance ? s->instance->dir : NULL, s->repeat ? NULL : say, s);
     if (s->live || s->repeat)
         wf_edges_opts(&s->edges, &s->scen->desc, opts);
+    if (s->replay) { /* what is known of each frame is one account: the lcores take turns */
+        opts->make_host = wf_replay_make_host;
+        opts->arg = s->replay;
+        opts->threads = WF_TEAM_ALONE;
+        opts->full_frames = wf_replay_full_frames(&s->scen->desc);
+    }
 }
 
 uint64_t wf_session_memory(const struct wf_session *s)
@@ -130,6 +136,7 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err)
     int rc;
 
     s->capture_failed = false;
+    s->why_written = NULL;
     prepare_opts(s, &opts);
     rc = wf_fabric_build(&s->f, &s->scen->desc, &opts, err);
     if (rc)
@@ -200,13 +207,35 @@ int wf_session_trace(struct wf_session *s, struct wf_err *err)
     return rc ? rc : wf_traces_start(s->traces, &s->loop, err);
 }
 
+static void end_why(struct wf_session *s)
+{
+    struct wf_err err;
+
+    if (!wf_why_log_end(s->why_log, why_file(s), &err)) {
+        s->why_written = why_file(s);
+        return;
+    }
+    wf_cmd_fail(s->command, WF_EXIT_ENVIRONMENT, &err);
+    s->capture_failed = true;
+}
+
+void wf_session_end_files(struct wf_session *s)
+{
+    if (s->captures)
+        wf_captures_stop(s->captures);
+    if (s->traces)
+        wf_traces_stop(s->traces);
+    if (s->why_log)
+        end_why(s);
+    say_file_errors(s);
+}
+
 static void list_captures(struct wf_session *s, struct wf_report *rep)
 {
     struct wf_pcapng_counts counts;
     const char **files, *path;
     unsigned n = 0;
 
-    wf_captures_stop(s->captures);
     files = WF_ARENA_ARRAY(&rep->arena, const char *, s->scen->n_captures + 1);
     while (n < s->scen->n_captures && wf_captures_file(s->captures, n, &path, &counts))
         files[n++] = wf_arena_strdup(&rep->arena, path);
@@ -216,40 +245,26 @@ static void list_captures(struct wf_session *s, struct wf_report *rep)
 
 static void list_traces(struct wf_session *s, struct wf_report *rep)
 {
-    struct wf_traces_totals sum;
-    const char **files;
+    struct wf_traces_totals sum = wf_traces_totals(s->traces);
+    const char **files = WF_ARENA_ARRAY(&rep->arena, const char *, sum.files + 1);
 
-    wf_traces_stop(s->traces);
-    sum = wf_traces_totals(s->traces);
-    files = WF_ARENA_ARRAY(&rep->arena, const char *, sum.files + 1);
     for (unsigned i = 0; i < sum.files; i++)
         files[i] = wf_arena_strdup(&rep->arena, wf_traces_file(s->traces, i));
     rep->traces = files;
     rep->trace_lost = sum.lost;
 }
 
-static void end_why(struct wf_session *s, struct wf_report *rep)
-{
-    struct wf_err err;
-
-    rep->why_lost = wf_why_log_lost(s->why_log);
-    if (!wf_why_log_end(s->why_log, why_file(s), &err)) {
-        rep->why = wf_arena_strdup(&rep->arena, why_file(s));
-        return;
-    }
-    wf_cmd_fail(s->command, WF_EXIT_ENVIRONMENT, &err);
-    s->capture_failed = true;
-}
-
 void wf_session_list_files(struct wf_session *s, struct wf_report *rep)
 {
+    wf_session_end_files(s);
     if (s->captures)
         list_captures(s, rep);
     if (s->traces)
         list_traces(s, rep);
+    if (s->why_written)
+        rep->why = wf_arena_strdup(&rep->arena, s->why_written);
     if (s->why_log)
-        end_why(s, rep);
-    say_file_errors(s);
+        rep->why_lost = wf_why_log_lost(s->why_log);
 }
 
 void wf_session_close(struct wf_session *s)

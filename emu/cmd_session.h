@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fabric as weft run and weft lab have it: built from a scenario, with its captures, its
- * expectations, and live with attachments and a control socket. What both do is here once.
+ * A fabric as weft run, lab and replay have it: built from a scenario, with its captures, series
+ * and decisions, its expectations, and live with attachments and a control socket. What they do
+ * alike is here once.
  */
 #ifndef WEFT_CMD_SESSION_H
 #define WEFT_CMD_SESSION_H
 
 #include "attach/edges.h"
 #include "cap/capture.h"
+#include "cap/replay.h"
 #include "cap/trace.h"
 #include "cap/why_log.h"
 #include "cmd.h"
@@ -31,10 +33,12 @@ struct wf_session {
     struct wf_captures *captures;
     struct wf_traces *traces;
     struct wf_why_log *why_log;
+    const char *why_written;       /* the file of decisions, after the end; NULL: none */
     struct wf_deadlocks deadlocks; /* that looks have found */
     bool capture_failed;           /* a file could not be written to its end */
     struct wf_record *record;      /* the run is recorded; NULL: not */
     struct wf_repeat *repeat;      /* it is a recorded one; NULL: not */
+    struct wf_replay *replay;      /* its hosts send a capture; NULL: not */
     bool endless; /* it ends when somebody says so, whatever the scenario's duration */
     struct wf_ctl *ctl;
     struct wf_ctl_fabric ctl_fabric;
@@ -53,7 +57,9 @@ enum wf_exit wf_session_open(struct wf_session *s, struct wf_err *err);
 int wf_session_control(struct wf_session *s, struct wf_err *err);
 /* Write series from now on. The loop has all its pollers. 0 or -errno. */
 int wf_session_trace(struct wf_session *s, struct wf_err *err);
-/* Captures and series are complete: their names and losses go into the report. */
+/* Captures, series and decisions are complete, and written as far as it went. */
+void wf_session_end_files(struct wf_session *s);
+/* The same; their names and losses go into the report. */
 void wf_session_list_files(struct wf_session *s, struct wf_report *rep);
 void wf_session_close(struct wf_session *s);
 

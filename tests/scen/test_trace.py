@@ -14,6 +14,7 @@ import unittest
 from collections import defaultdict
 
 WEFT = os.environ["WEFT"]
+SOURCE = os.environ["WEFT_SOURCE"]
 INCAST = """weft: 1
 name: traced
 topology: {leaves: 2, spines: 2, hosts_per_leaf: 5}
@@ -218,6 +219,24 @@ class Trace(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual(list(self.file("one.csv")[0]), [("leaf0:p0", "tx_bps")])
         self.assertFalse(os.path.exists(os.path.join(self.dir, "no.csv")))
+
+    def test_a_replay_has_series(self):
+        """Of the capture, by tshark: 65 RoCE packets, an ARP answer and a multicast go to h0; 33, an
+        ARP request to all and the multicast to h2."""
+        capture = os.path.join(SOURCE, "captures/rocev2-sends.pcap")
+        scenario = os.path.join(SOURCE, "scenarios/replay.yaml")
+        lines = []
+        for n in "1", "2":
+            code, out, err = weft("replay", "--trace", "all.csv", "--lcores", n, capture, scenario,
+                                  cwd=self.dir)
+            self.assertEqual(code, 0, err)
+            self.assertIn("written    all.csv\n", out)
+            series, rows = self.file("all.csv")
+            lines.append(rows)
+            for obj, frames in ("leaf0:p0.q0", 67), ("leaf1:p0.q0", 35):
+                values = [v for _, v in series[obj, "queue_bytes"]]
+                self.assertEqual(sum(b > a for a, b in zip(values, values[1:])), frames, obj)
+        self.assertEqual(lines[0], lines[1])
 
     def test_no_trace_writes_none(self):
         code, _, _ = weft("run", "--quiet", "--no-trace", "-", cwd=self.dir, text=INCAST
