@@ -1,5 +1,5 @@
 # Draws cdf_queue.svg from cdf_queue.csv; run it by: gnuplot cdf_queue.gp
-# Written by weft 0.1.0+7bb6622.
+# Written by weft 0.1.0+1e08462.
 set terminal svg noenhanced size 900,560 font 'sans,14' background 'white'
 set output 'cdf_queue.svg'
 set datafile separator comma

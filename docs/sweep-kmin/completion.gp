@@ -1,5 +1,5 @@
 # Draws completion.svg from completion.csv; run it by: gnuplot completion.gp
-# Written by weft 0.1.0+7bb6622.
+# Written by weft 0.1.0+1e08462.
 set terminal svg noenhanced size 900,560 font 'sans,14' background 'white'
 set output 'completion.svg'
 set datafile separator comma

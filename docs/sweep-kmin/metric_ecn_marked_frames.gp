@@ -1,5 +1,5 @@
 # Draws metric_ecn_marked_frames.svg from metric_ecn_marked_frames.csv; run it by: gnuplot metric_ecn_marked_frames.gp
-# Written by weft 0.1.0+7bb6622.
+# Written by weft 0.1.0+1e08462.
 set terminal svg noenhanced size 900,560 font 'sans,14' background 'white'
 set output 'metric_ecn_marked_frames.svg'
 set datafile separator comma
