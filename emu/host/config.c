@@ -203,7 +203,7 @@ static const struct wf_key flow_rows[] = {
      .doc = "Transport service: rc all operations, uc write and send, ud send of one packet."},
     {"retransmit", WF_KEY_ENUM, FLOW(retransmit), "auto", .names = wf_retransmit_names,
      .doc = "What a loss costs, at both ends: all from the lost packet on; all of the message; or "
-            "the packet alone, what comes out of order being placed (WRITEs, weft's own protocol). "
+            "the packet alone, what comes out of order being placed (weft's own protocol). "
             "auto: as the sending NIC's profile has it, selective where the receiver's is so too.",
      .source = "by NIC profile, generic: go_back_n (IBA 9.7); go_back_0: Guo et al., SIGCOMM 2016, "
                "4.1"},
@@ -248,8 +248,6 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "service: ud has messages of one packet: size is beyond path_mtu";
     if (cfg->service != WF_FLOW_RC && cfg->retransmit && cfg->retransmit != WF_RETRANSMIT_AUTO)
         return "retransmit: only rc sends anything again";
-    if (cfg->retransmit == WF_SELECTIVE && cfg->op >= WF_WORK_READ)
-        return "retransmit: selective knows no READs and atomics";
     if (cfg->connect && (cfg->service != WF_FLOW_RC || cfg->op == WF_WORK_SEND_INV ||
                          cfg->retransmit == WF_SELECTIVE))
         return "connect: knows rc; all operations but send_inv; go_back_n and go_back_0";

@@ -30,8 +30,8 @@ extern const char *const wf_cnp_pacing_names[]; /* by enum wf_cnp_pacing, NULL-t
 const struct wf_nic_profile *wf_nic_profile_of(const struct wf_nic_cfg *nic);
 
 /* What a loss costs a flow from one NIC to another: what it names, else what the sender's profile
- * says. Selective takes two ends that do it, and messages that weft knows it for; it is go_back_n
- * without. enum wf_retransmit. */
+ * says. Selective takes two ends of weft's own that do it; it is go_back_n without. enum
+ * wf_retransmit. */
 int wf_flow_retransmit(const struct wf_flow_cfg *cfg, const struct wf_nic_cfg *from,
                        const struct wf_nic_cfg *to);
 

@@ -17,8 +17,7 @@ void wf_np_resolve(const struct wf_nic_cfg *nic, struct wf_np_cfg *out)
 
 static bool may_be_selective(const struct wf_flow_cfg *cfg, const struct wf_nic_cfg *to)
 {
-    return cfg->op < WF_WORK_READ && !cfg->connect &&
-           wf_nic_profile_of(to)->retransmit == WF_SELECTIVE;
+    return !cfg->connect && wf_nic_profile_of(to)->retransmit == WF_SELECTIVE;
 }
 
 int wf_flow_retransmit(const struct wf_flow_cfg *cfg, const struct wf_nic_cfg *from,

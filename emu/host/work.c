@@ -92,9 +92,10 @@ static struct wf_nic_rq *make_rq(struct wf_host *h, const struct wf_flow_cfg *cf
     return rq;
 }
 
-static void add_sel(struct wf_nic_qp *nq, struct wf_arena *arena)
+static void add_sel(struct wf_nic_qp *nq, bool early, struct wf_arena *arena)
 {
-    WF_ASSERT(!wf_qp_set_sel(&nq->qp, WF_ARENA_NEW(arena, struct wf_qp_sel)));
+    WF_ASSERT(!wf_qp_set_sel(&nq->qp, WF_ARENA_NEW(arena, struct wf_qp_sel),
+                             early ? WF_ARENA_NEW(arena, struct wf_sel_early) : NULL));
 }
 
 void wf_flow_equip(struct wf_flow *f, struct wf_arena *arena)
@@ -114,8 +115,8 @@ void wf_flow_equip(struct wf_flow *f, struct wf_arena *arena)
                             WF_ARENA_ARRAY(arena, struct wf_rd_res, cfg->max_dest_rd_atomic),
                             cfg->max_dest_rd_atomic);
     if (cfg->retransmit == WF_SELECTIVE) {
-        add_sel(f->tx, arena);
-        add_sel(rx, arena);
+        add_sel(f->tx, false, arena);
+        add_sel(rx, cfg->op != WF_WORK_WRITE, arena);
     }
     if (reads(cfg))
         rx->mr.access = WF_MEM_REMOTE_READ | WF_MEM_REMOTE_ATOMIC;
@@ -139,7 +140,7 @@ static void settle_responder(const struct wf_nic_qp *rx, uint64_t *c)
 {
     const struct wf_responder_more *s = &rx->qp.respm;
 
-    c[WF_FLOW_PLACED_EARLY] = rx->qp.sel ? rx->qp.sel->placed : 0;
+    c[WF_FLOW_PLACED_EARLY] += rx->qp.sel ? rx->qp.sel->placed : 0;
     c[WF_FLOW_RNR_TX] = s->rnr_naks;
     c[WF_FLOW_RESP_ACCESS] = s->rem_access;
     c[WF_FLOW_RESP_LENGTH] = s->loc_len;
@@ -168,6 +169,7 @@ void wf_flow_settle_more(struct wf_flow *f)
     c[WF_FLOW_REQ_OPERATION] = r->rem_op;
     c[WF_FLOW_REQ_ERRORS] = r->errors;
     c[WF_FLOW_REQ_FLUSHED] = r->flushed;
+    c[WF_FLOW_PLACED_EARLY] = f->tx->qp.sel ? f->tx->qp.sel->placed : 0;
     if (f->rx) /* else it is a real host's */
         settle_responder(f->rx, c);
     if (f->cfg.connect)

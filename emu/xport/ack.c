@@ -5,7 +5,7 @@
  */
 #include "base/assert.h"
 #include "xport/halves.h"
-#include "xport/sel.h"
+#include "xport/sel_priv.h"
 
 /* IBA table 45, in units of 10 us. */
 static const uint32_t rnr_timers[32] = {
@@ -40,6 +40,8 @@ static void restart_timer(struct wf_qp *qp, uint64_t now_ps)
 {
     struct wf_requester *r = &qp->req;
 
+    if (r->rnr_waits)
+        return;
     r->timer_ps = r->max_seq > r->una_seq && qp->cfg.ack_timeout_ps && qp->state == WF_QP_READY
                       ? now_ps + qp->cfg.ack_timeout_ps
                       : WF_TIME_NEVER;
@@ -57,8 +59,8 @@ void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps)
     r->retries_left = qp->cfg.retries;
     r->rnr_left = qp->cfg.rnr_retry;
     r->implied = false;
-    if (r->rnr_waits) { /* what it waited for was taken after all, and what was sent behind it goes
-                           on */
+    if (r->rnr_waits && (!qp->sel || seq > qp->sel->rnr_seq)) {
+        /* what it waited for was taken after all, and what was sent behind it goes on */
         r->rnr_waits = false;
         wf_requester_seek(qp, r->max_seq);
     } else if (r->next_seq < seq) {
@@ -103,7 +105,7 @@ static bool begins_message(const struct wf_qp *qp, uint64_t seq)
            seq == wf_wqe_at(r, r->head)->first_seq && seq < r->max_seq;
 }
 
-bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps)
+bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps, bool timeout)
 {
     struct wf_requester *r = &qp->req;
 
@@ -117,13 +119,13 @@ bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps)
         restart_message(qp);
     wf_requester_seek(qp, r->una_seq);
     if (qp->sel)
-        wf_sel_restart(qp);
+        wf_sel_restart(qp, timeout);
     restart_timer(qp, now_ps);
     return true;
 }
 
 /* The receiver is not ready: wait as long as it says, then go on there (9.7.5.2.8). */
-static void rnr(struct wf_qp *qp, uint8_t syndrome, uint64_t now_ps)
+void wf_requester_rnr(struct wf_qp *qp, uint8_t syndrome, uint64_t now_ps)
 {
     struct wf_requester *r = &qp->req;
 
@@ -139,12 +141,12 @@ static void rnr(struct wf_qp *qp, uint8_t syndrome, uint64_t now_ps)
     r->rnr_waits = true;
     wf_requester_seek(qp, r->una_seq);
     if (qp->sel)
-        wf_sel_restart(qp);
+        wf_sel_restart(qp, false);
     r->timer_ps = now_ps + wf_rnr_timer_ps(WF_AETH_VALUE(syndrome));
 }
 
 /* The request that a NAK names failed; those before it have succeeded (9.9.2.4.2). */
-static void refused(struct wf_qp *qp, uint8_t code)
+void wf_requester_refused(struct wf_qp *qp, uint8_t code)
 {
     static const enum wf_wc_status status[] = {
         [WF_NAK_INVALID_REQUEST] = WF_WC_REM_INV_REQ,
@@ -174,13 +176,13 @@ static enum wf_qp_verdict nak(struct wf_qp *qp, uint8_t syndrome, uint64_t seq, 
     if (reach < seq) {
         wf_requester_implied_nak(qp, now_ps);
     } else if (is_rnr) {
-        rnr(qp, syndrome, now_ps);
+        wf_requester_rnr(qp, syndrome, now_ps);
     } else if (code == WF_NAK_PSN_SEQUENCE) {
         qp->req.naks++;
         if (!qp->req.rnr_waits)
-            wf_requester_go_back(qp, now_ps);
+            wf_requester_go_back(qp, now_ps, false);
     } else {
-        refused(qp, code);
+        wf_requester_refused(qp, code);
     }
     return WF_QP_TAKEN;
 }
@@ -210,6 +212,8 @@ enum wf_qp_verdict wf_requester_rx(struct wf_qp *qp, const struct wf_qp_in *in,
     /* stale, or for what was never sent: a ghost (C9-76) */
     if (qp->state != WF_QP_READY || seq < r->una_seq || seq >= r->max_seq)
         return WF_QP_DISCARDED;
+    if (qp->sel)
+        return wf_sel_answered(qp, in, bth, ext, seq, now_ps);
     if (bth->opcode != (WF_SERVICE_RC | WF_OP_ACK))
         return wf_requester_data(qp, in, bth, ext, seq, now_ps);
     switch (syndrome & 0xe0) {
@@ -233,5 +237,5 @@ void wf_qp_tick(struct wf_qp *qp, uint64_t now_ps)
         return;
     }
     qp->req.timeouts++;
-    wf_requester_go_back(qp, now_ps);
+    wf_requester_go_back(qp, now_ps, true);
 }

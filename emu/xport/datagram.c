@@ -28,7 +28,7 @@ static enum wf_qp_verdict uc_send(struct wf_qp *qp, const struct wf_qp_in *in, u
     }
     if (in->payload_len > m->now.len - m->got)
         return abandon(qp, WF_QP_NO_RECEIVE);
-    wf_receive_fill(qp, m->got, in->payload_len, in->iov, in->n_iov);
+    wf_receive_fill(&m->now, m->got, in->payload_len, in->iov, in->n_iov);
     m->got += in->payload_len;
     return WF_QP_TAKEN;
 }
@@ -126,8 +126,8 @@ enum wf_qp_verdict wf_ud_rx(struct wf_qp *qp, const struct wf_qp_in *in, const s
         m->no_receive++;
         return WF_QP_NO_RECEIVE;
     }
-    wf_receive_fill(qp, 0, WF_QP_GRH_LEN, &grh, 1);
-    wf_receive_fill(qp, WF_QP_GRH_LEN, len, in->iov, in->n_iov);
+    wf_receive_fill(&m->now, 0, WF_QP_GRH_LEN, &grh, 1);
+    wf_receive_fill(&m->now, WF_QP_GRH_LEN, len, in->iov, in->n_iov);
     s->bytes += len;
     s->messages++;
     wc = wf_receive_wc(bth, ext, WF_QP_GRH_LEN + len);

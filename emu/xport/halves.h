@@ -69,7 +69,10 @@ enum wf_qp_verdict wf_requester_rx(struct wf_qp *qp, const struct wf_qp_in *in,
 /* Everything before `seq` has arrived; no READ or atomic in front of it waits for its data. */
 void wf_requester_acknowledge(struct wf_qp *qp, uint64_t seq, uint64_t now_ps);
 /* Send again from the oldest outstanding packet; false when the retries are used up. */
-bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps);
+bool wf_requester_go_back(struct wf_qp *qp, uint64_t now_ps, bool timeout);
+/* The request at una_seq was refused; the receiver is not ready for it. */
+void wf_requester_refused(struct wf_qp *qp, uint8_t code);
+void wf_requester_rnr(struct wf_qp *qp, uint8_t syndrome, uint64_t now_ps);
 /* The oldest request failed: it says why, what is behind it is flushed, nothing more is sent. */
 void wf_requester_fail(struct wf_qp *qp, enum wf_wc_status status);
 
@@ -79,6 +82,13 @@ void wf_requester_fail(struct wf_qp *qp, enum wf_wc_status status);
 uint64_t wf_requester_reach(const struct wf_qp *qp, uint64_t seq);
 /* A later answer came and data of una_seq did not: it was lost, ask again. */
 void wf_requester_implied_nak(struct wf_qp *qp, uint64_t now_ps);
+/* An answer that nobody can make sense of ends the connection (class B, 9.9.2.4.2). */
+enum wf_qp_verdict wf_requester_bad_response(struct wf_qp *qp);
+/* Places the answer to `seq` of e. */
+void wf_requester_take(struct wf_qp *qp, const struct wf_wqe *e, const struct wf_qp_in *in,
+                       const struct wf_ext_hdrs *ext, uint64_t seq);
+/* The request that has this PSN, which was sent and is not done. */
+const struct wf_wqe *wf_requester_find(const struct wf_requester *r, uint64_t seq);
 enum wf_qp_verdict wf_requester_data(struct wf_qp *qp, const struct wf_qp_in *in,
                                      const struct wf_bth *bth, const struct wf_ext_hdrs *ext,
                                      uint64_t seq, uint64_t now_ps);
@@ -86,6 +96,9 @@ enum wf_qp_verdict wf_requester_data(struct wf_qp *qp, const struct wf_qp_in *in
 /* responder.c: *ext holds what the opcode calls for */
 enum wf_qp_verdict wf_responder_rx(struct wf_qp *qp, const struct wf_qp_in *in,
                                    const struct wf_bth *bth, const struct wf_ext_hdrs *ext);
+/* A packet that is the one expected. */
+enum wf_qp_verdict wf_responder_in_order(struct wf_qp *qp, const struct wf_qp_in *in,
+                                         const struct wf_bth *bth, const struct wf_ext_hdrs *ext);
 void wf_responder_answer(struct wf_responder *s, uint8_t syndrome, uint32_t psn);
 /* An error that ends the connection (class C, 9.9.3.1): say so once, then be silent. */
 enum wf_qp_verdict wf_responder_refuse(struct wf_qp *qp, enum wf_nak why, uint32_t psn);
@@ -104,8 +117,15 @@ enum wf_qp_verdict wf_responder_write_imm(struct wf_qp *qp, const struct wf_qp_i
                                           const struct wf_bth *bth, const struct wf_ext_hdrs *ext);
 /* The next receive becomes that of the open message; false: there is none. */
 bool wf_receive_take(struct wf_qp *qp);
-/* Bytes at `off` of the receive; there is room for them. */
-void wf_receive_fill(struct wf_qp *qp, uint32_t off, uint32_t len, const struct iovec *iov,
+/* The next of a queue; false: there is none. */
+bool wf_rq_take(struct wf_rq *rq, struct wf_recv *recv);
+/* A receive for this message; TAKEN, or what became of the packet. */
+enum wf_qp_verdict wf_receive_ready(struct wf_qp *qp, uint32_t psn);
+/* The receive fails, and with it the connection (9.9.3.1). */
+enum wf_qp_verdict wf_receive_fail(struct wf_qp *qp, enum wf_wc_status status, enum wf_nak why,
+                                   uint32_t psn);
+/* Bytes at `off` of a receive; there is room for them. */
+void wf_receive_fill(const struct wf_recv *r, uint32_t off, uint32_t len, const struct iovec *iov,
                      uint32_t n_iov);
 void wf_receive_done(struct wf_qp *qp, struct wf_wc *wc);
 /* What a receive says that holds `len` bytes, by the last packet. */
@@ -122,6 +142,9 @@ void wf_responder_read_again(struct wf_qp *qp, const struct wf_bth *bth,
 /* The next packet with data goes before the answer that waits. */
 bool wf_resource_first(const struct wf_qp *qp);
 void wf_resource_pull(struct wf_qp *qp, struct wf_qp_out *out);
+/* Answer `at` of a READ, the first or last of those that are asked for. */
+void wf_resource_read(struct wf_qp *qp, const struct wf_rd_res *e, uint32_t at, bool first,
+                      bool last, struct wf_qp_out *out);
 
 /* datagram.c: UC and UD */
 enum wf_qp_verdict wf_uc_rx(struct wf_qp *qp, const struct wf_qp_in *in, const struct wf_bth *bth,

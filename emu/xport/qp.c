@@ -103,7 +103,7 @@ static void forget(struct wf_qp *qp)
     if (rq && !rq->shared)
         rq->head = rq->tail;
     if (qp->sel)
-        memset(qp->sel, 0, sizeof(*qp->sel));
+        wf_qp_set_sel(qp, qp->sel, qp->sel->early);
     begin_requester(qp);
 }
 

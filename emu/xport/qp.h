@@ -38,6 +38,7 @@ struct wf_wqe {
     uint32_t packets;    /* PSNs: of a READ those of its responses */
     bool special;        /* not to be sent before somebody looked at it: see requester.c */
     bool bad;            /* its local memory may not be used so */
+    uint16_t recv;       /* selective: number of the receive that it takes */
     uint64_t first_byte; /* payload bytes posted before it */
 };
 

@@ -7,7 +7,6 @@
  */
 #include "base/assert.h"
 #include "xport/halves.h"
-#include "xport/sel.h"
 
 uint64_t wf_requester_reach(const struct wf_qp *qp, uint64_t seq)
 {
@@ -31,12 +30,11 @@ void wf_requester_implied_nak(struct wf_qp *qp, uint64_t now_ps)
     if (r->implied || r->rnr_waits || qp->state != WF_QP_READY)
         return; /* one loss is repeated once; what follows it is behind the gap */
     qp->reqm.implied_naks++;
-    if (wf_requester_go_back(qp, now_ps))
+    if (wf_requester_go_back(qp, now_ps, false))
         r->implied = true;
 }
 
-/* An answer that nobody can make sense of ends the connection (class B, 9.9.2.4.2). */
-static enum wf_qp_verdict bad_response(struct wf_qp *qp)
+enum wf_qp_verdict wf_requester_bad_response(struct wf_qp *qp)
 {
     qp->reqm.bad_responses++;
     wf_requester_fail(qp, WF_WC_BAD_RESP);
@@ -69,8 +67,8 @@ static void land(struct wf_qp *qp, const struct wf_wqe *e, uint64_t off, const s
     qp->reqm.read_bytes += len;
 }
 
-static void take(struct wf_qp *qp, const struct wf_wqe *e, const struct wf_qp_in *in,
-                 const struct wf_ext_hdrs *ext, uint64_t seq)
+void wf_requester_take(struct wf_qp *qp, const struct wf_wqe *e, const struct wf_qp_in *in,
+                       const struct wf_ext_hdrs *ext, uint64_t seq)
 {
     uint64_t orig = ext->atomicacketh.orig;
 
@@ -80,8 +78,7 @@ static void take(struct wf_qp *qp, const struct wf_wqe *e, const struct wf_qp_in
         land(qp, e, 0, &(struct iovec){&orig, sizeof(orig)}, 1, sizeof(orig));
 }
 
-/* The request that has this PSN, which was sent and is not done. */
-static const struct wf_wqe *find(const struct wf_requester *r, uint64_t seq)
+const struct wf_wqe *wf_requester_find(const struct wf_requester *r, uint64_t seq)
 {
     uint32_t i = r->head;
 
@@ -94,11 +91,9 @@ enum wf_qp_verdict wf_requester_data(struct wf_qp *qp, const struct wf_qp_in *in
                                      const struct wf_bth *bth, const struct wf_ext_hdrs *ext,
                                      uint64_t seq, uint64_t now_ps)
 {
-    const struct wf_wqe *e = find(&qp->req, seq);
+    const struct wf_wqe *e = wf_requester_find(&qp->req, seq);
     uint64_t reach;
 
-    if (qp->sel && wf_sel_is_nak(bth, ext))
-        return wf_sel_nak(qp, ext, seq, now_ps);
     qp->resp.ce_packets += in->ce && in->payload_len;
     if (wf_opcodes[bth->opcode].aeth && WF_AETH_KIND(ext->aeth.syndrome))
         return WF_QP_DISCARDED; /* it says that it is no answer */
@@ -113,8 +108,8 @@ enum wf_qp_verdict wf_requester_data(struct wf_qp *qp, const struct wf_qp_in *in
         return WF_QP_DISCARDED;
     }
     if (!fits(qp, e, bth, seq, in->payload_len))
-        return bad_response(qp);
-    take(qp, e, in, ext, seq);
+        return wf_requester_bad_response(qp);
+    wf_requester_take(qp, e, in, ext, seq);
     wf_requester_acknowledge(qp, seq + 1, now_ps);
     return WF_QP_TAKEN;
 }

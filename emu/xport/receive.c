@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "xport/halves.h"
+#include "xport/sel_priv.h"
 
 int wf_rq_init(struct wf_rq *rq, struct wf_recv *places, uint32_t n, bool shared)
 {
@@ -46,17 +46,11 @@ int wf_qp_post_recv(struct wf_qp *qp, const struct wf_recv *recv)
     return wf_rq_post(qp->respm.rq, recv);
 }
 
-bool wf_receive_take(struct wf_qp *qp)
+bool wf_rq_take(struct wf_rq *rq, struct wf_recv *recv)
 {
-    struct wf_responder_more *m = &qp->respm;
-    struct wf_rq *rq = m->rq;
-
-    if (m->taken)
-        return true; /* kept from a message that did not come to its end */
-    if (!rq || !wf_rq_count(rq))
+    if (!wf_rq_count(rq))
         return false;
-    m->now = rq->places[rq->head++ & rq->mask];
-    m->taken = true;
+    *recv = rq->places[rq->head++ & rq->mask];
     if (wf_rq_count(rq) < rq->limit) {
         rq->limit = 0;
         if (rq->low)
@@ -65,10 +59,21 @@ bool wf_receive_take(struct wf_qp *qp)
     return true;
 }
 
-void wf_receive_fill(struct wf_qp *qp, uint32_t off, uint32_t len, const struct iovec *iov,
+bool wf_receive_take(struct wf_qp *qp)
+{
+    struct wf_responder_more *m = &qp->respm;
+
+    if (m->taken)
+        return true; /* kept from a message that did not come to its end */
+    if (qp->sel && wf_sel_recv(qp))
+        return true;
+    m->taken = m->rq && wf_rq_take(m->rq, &m->now);
+    return m->taken;
+}
+
+void wf_receive_fill(const struct wf_recv *r, uint32_t off, uint32_t len, const struct iovec *iov,
                      uint32_t n_iov)
 {
-    const struct wf_recv *r = &qp->respm.now;
     struct iovec to[WF_QP_SGE_MAX];
 
     wf_iov_scatter(to, wf_iov_slice(to, r->sge, r->n_sge, off, len), iov, n_iov);
@@ -103,6 +108,8 @@ void wf_receive_done(struct wf_qp *qp, struct wf_wc *wc)
     struct wf_responder_more *m = &qp->respm;
 
     m->taken = false;
+    if (qp->sel)
+        qp->sel->n_received++;
     m->errors += wc->status != WF_WC_SUCCESS;
     m->flushed += wc->status == WF_WC_FLUSH;
     m->sends += wc->status == WF_WC_SUCCESS && wc->op != WF_WORK_WRITE_IMM;
@@ -115,7 +122,8 @@ void wf_receive_flush(struct wf_qp *qp)
 {
     struct wf_responder_more *m = &qp->respm;
 
-    while (m->taken || (m->rq && !m->rq->shared && wf_rq_count(m->rq))) {
+    while (m->taken || (qp->sel && wf_sel_recv(qp)) ||
+           (m->rq && !m->rq->shared && wf_rq_count(m->rq))) {
         struct wf_wc wc = {.status = WF_WC_FLUSH, .op = WF_WORK_SEND};
 
         wf_receive_take(qp);
@@ -123,9 +131,8 @@ void wf_receive_flush(struct wf_qp *qp)
     }
 }
 
-/* The receive fails, and with it the connection (9.9.3.1). */
-static enum wf_qp_verdict fail(struct wf_qp *qp, enum wf_wc_status status, enum wf_nak why,
-                               uint32_t psn)
+enum wf_qp_verdict wf_receive_fail(struct wf_qp *qp, enum wf_wc_status status, enum wf_nak why,
+                                   uint32_t psn)
 {
     struct wf_wc wc = {.status = status, .op = WF_WORK_SEND};
 
@@ -135,8 +142,7 @@ static enum wf_qp_verdict fail(struct wf_qp *qp, enum wf_wc_status status, enum 
     return wf_responder_refuse(qp, why, psn);
 }
 
-/* A receive for this message; TAKEN, or what became of the packet. */
-static enum wf_qp_verdict ready(struct wf_qp *qp, uint32_t psn)
+enum wf_qp_verdict wf_receive_ready(struct wf_qp *qp, uint32_t psn)
 {
     struct wf_responder_more *m = &qp->respm;
     struct wf_responder *s = &qp->resp;
@@ -153,7 +159,7 @@ static enum wf_qp_verdict ready(struct wf_qp *qp, uint32_t psn)
     }
     if (qp->user.local && m->now.n_sge &&
         qp->user.local(qp->user.arg, m->now.sge, m->now.n_sge, true))
-        return fail(qp, WF_WC_LOC_PROT, WF_NAK_REMOTE_OPERATIONAL, psn);
+        return wf_receive_fail(qp, WF_WC_LOC_PROT, WF_NAK_REMOTE_OPERATIONAL, psn);
     return WF_QP_TAKEN;
 }
 
@@ -179,7 +185,7 @@ enum wf_qp_verdict wf_responder_send(struct wf_qp *qp, const struct wf_qp_in *in
     if (!in_place(qp, flags, len))
         return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, psn);
     if (flags & WF_OPF_FIRST) {
-        enum wf_qp_verdict v = ready(qp, psn);
+        enum wf_qp_verdict v = wf_receive_ready(qp, psn);
 
         if (v != WF_QP_TAKEN || s->dead)
             return v;
@@ -188,14 +194,14 @@ enum wf_qp_verdict wf_responder_send(struct wf_qp *qp, const struct wf_qp_in *in
         m->got = 0;
     }
     if (len > m->now.len - m->got)
-        return fail(qp, WF_WC_LOC_LEN, WF_NAK_INVALID_REQUEST, psn);
-    wf_receive_fill(qp, m->got, len, in->iov, in->n_iov);
+        return wf_receive_fail(qp, WF_WC_LOC_LEN, WF_NAK_INVALID_REQUEST, psn);
+    wf_receive_fill(&m->now, m->got, len, in->iov, in->n_iov);
     m->got += len;
     s->bytes += len;
     wc = wf_receive_wc(bth, ext, m->got);
     if (flags & WF_OPF_LAST && wc.op == WF_WORK_SEND_INV &&
         (!qp->user.invalidate || qp->user.invalidate(qp->user.arg, wc.imm)))
-        return fail(qp, WF_WC_REM_INV_REQ, WF_NAK_REMOTE_ACCESS, psn);
+        return wf_receive_fail(qp, WF_WC_REM_INV_REQ, WF_NAK_REMOTE_ACCESS, psn);
     wf_responder_advance(qp, bth);
     if (flags & WF_OPF_LAST)
         wf_receive_done(qp, &wc);
@@ -210,13 +216,17 @@ enum wf_qp_verdict wf_responder_write_imm(struct wf_qp *qp, const struct wf_qp_i
 
     if (!wf_write_in_place(qp, bth->opcode, in->payload_len, &ext->reth))
         return wf_responder_refuse(qp, WF_NAK_INVALID_REQUEST, bth->psn);
-    v = ready(qp, bth->psn);
+    v = wf_receive_ready(qp, bth->psn);
     if (v != WF_QP_TAKEN || qp->resp.dead)
         return v;
     v = wf_responder_write(qp, in, bth, &ext->reth);
     if (qp->resp.dead)
         return v;
     wc = wf_receive_wc(bth, ext, qp->resp.len);
+    if (qp->sel) { /* of which that is the last packet */
+        wc.len += qp->sel->write_len;
+        qp->sel->write_len = 0;
+    }
     wf_receive_done(qp, &wc);
     return v;
 }

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "xport/halves.h"
-#include "xport/sel.h"
+#include "xport/sel_priv.h"
 
 uint64_t wf_requester_byte_at(const struct wf_qp *qp, const struct wf_wqe *e, uint64_t seq)
 {
@@ -108,6 +108,8 @@ int wf_qp_post(struct wf_qp *qp, const struct wf_work *work)
     e->bad = qp->user.local && work->n_sge &&
              qp->user.local(qp->user.arg, work->sge, work->n_sge, wf_work_reads(work));
     e->special = e->bad || wf_work_reads(work) || work->flags & WF_WORK_FENCE;
+    if (qp->sel)
+        wf_sel_number(qp, e);
     r->rd_posted += wf_work_reads(work);
     r->post_seq += e->packets;
     r->post_byte += work->len;
@@ -142,13 +144,10 @@ static uint8_t operation(const struct wf_wqe *e, bool first, bool last)
 }
 
 /* What is not in a WRITE over RC. */
-static void dress(const struct wf_qp *qp, const struct wf_wqe *e, uint32_t off, bool last,
-                  struct wf_qp_out *out)
+static void dress(const struct wf_qp *qp, const struct wf_wqe *e, bool last, struct wf_qp_out *out)
 {
     const struct wf_work *w = &e->work;
 
-    if (qp->sel)
-        wf_sel_dress(qp, e, off, last, out);
     out->bth.opcode |= qp->cfg.service;
     out->bth.se = last && w->flags & WF_WORK_SOLICITED;
     out->ext.immdt.data = out->ext.ieth.rkey = w->imm;
@@ -162,6 +161,8 @@ static void dress(const struct wf_qp *qp, const struct wf_wqe *e, uint32_t off, 
         out->bth.dqpn = w->ud.dqpn & WF_QPN_MASK;
         out->ah = w->ah;
     }
+    if (qp->sel)
+        wf_sel_dress(qp, e, qp->req.next_seq, last, out);
 }
 
 /* UC and UD: nobody will answer, a message is done with its last packet (9.8.2.1, 9.8.3.1). */
@@ -191,6 +192,7 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
 {
     struct wf_requester *r = &qp->req;
     const struct wf_wqe *e = wf_wqe_at(r, r->at);
+    uint64_t seq = r->next_seq;
     uint32_t len = r->next_len, off = e->work.len - r->next_left;
     bool reads = wf_work_reads(&e->work), last = len == r->next_left || reads;
     bool odd = qp->odd || e->work.op != WF_WORK_WRITE || e->work.flags;
@@ -211,7 +213,7 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
     if (reads)
         out->ext.reth = (struct wf_reth){e->work.raddr + off, e->work.rkey, r->next_left};
     if (odd)
-        dress(qp, e, off, last, out);
+        dress(qp, e, last, out);
     r->next_seq++;
     r->next_byte += len;
     if (reads)
@@ -233,7 +235,7 @@ void wf_qp_pull_request(struct wf_qp *qp, uint64_t now_ps, struct wf_qp_out *out
         return;
     }
     if (qp->sel)
-        wf_sel_sent(qp, r->next_seq - 1);
+        wf_sel_sent(qp, e, seq);
     if (r->timer_ps == WF_TIME_NEVER && qp->cfg.ack_timeout_ps)
         r->timer_ps = now_ps + qp->cfg.ack_timeout_ps;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "xport/halves.h"
+#include "xport/sel_priv.h"
 
 void wf_qp_set_resources(struct wf_qp *qp, struct wf_rd_res *res, uint32_t n)
 {
@@ -105,6 +105,8 @@ enum wf_qp_verdict wf_responder_read(struct wf_qp *qp, const struct wf_bth *bth,
     m->atomic_requests += e.op != WF_OP_READ_REQUEST;
     s->msn = (s->msn + 1) & WF_PSN_MASK;
     e.msn = s->msn;
+    if (qp->sel)
+        wf_sel_again_forget(qp, was);
     m->res[m->res_next] = e;
     m->res_next = (m->res_next + 1) % m->n_res;
     s->data = true;
@@ -129,6 +131,10 @@ void wf_responder_read_again(struct wf_qp *qp, const struct wf_bth *bth,
 {
     struct wf_responder_more *m = &qp->respm;
 
+    if (qp->sel && qp->sel->early && wf_op_of(bth->opcode) == WF_OP_READ_REQUEST) {
+        wf_sel_again(qp, bth, ext);
+        return;
+    }
     for (uint32_t i = 0; i < m->n_res; i++) {
         struct wf_rd_res *e = &m->res[i];
         uint32_t at = (bth->psn - e->psn) & WF_PSN_MASK;
@@ -149,60 +155,73 @@ bool wf_resource_first(const struct wf_qp *qp)
 {
     const struct wf_rd_res *e = oldest(qp);
 
+    if (wf_sel_again_waits(qp))
+        return true;
     return !qp->resp.answer || wf_psn_distance(qp->resp.answer_psn, e->psn + e->next) >= 0;
 }
 
-static uint8_t response(const struct wf_rd_res *e)
+static uint8_t response(bool first, bool last)
 {
-    bool first = e->next == e->start, last = e->next + 1 == e->packets;
-
     if (first)
         return last ? WF_OP_READ_RESPONSE_ONLY : WF_OP_READ_RESPONSE_FIRST;
     return last ? WF_OP_READ_RESPONSE_LAST : WF_OP_READ_RESPONSE_MIDDLE;
 }
 
 /* The memory has gone meanwhile: the answer is a NAK. */
-static void read_failed(struct wf_qp *qp, struct wf_rd_res *e, struct wf_qp_out *out)
+static void read_failed(struct wf_qp *qp, const struct wf_rd_res *e, struct wf_qp_out *out)
 {
     struct wf_responder_more *m = &qp->respm;
 
     for (uint32_t i = 0; i < m->n_res; i++)
         m->res[i].next = m->res[i].packets;
+    if (wf_sel_again_waits(qp))
+        qp->sel->early->n_again = 0;
     wf_responder_out_answer(qp, out, WF_AETH_NAK | WF_NAK_REMOTE_ACCESS, out->bth.psn, e->msn);
     m->rem_access++;
     qp->resp.answer = false;
     wf_requester_fail(qp, WF_WC_FLUSH);
 }
 
-static void pull_read(struct wf_qp *qp, struct wf_rd_res *e, struct wf_qp_out *out)
+void wf_resource_read(struct wf_qp *qp, const struct wf_rd_res *e, uint32_t at, bool first,
+                      bool last, struct wf_qp_out *out)
 {
-    uint32_t mtu = qp->cfg.path_mtu, off = e->next * mtu;
+    uint32_t mtu = qp->cfg.path_mtu, off = at * mtu;
     uint32_t len = e->len - off < mtu ? e->len - off : mtu;
-    uint8_t *at = NULL;
+    uint8_t *from = NULL;
 
-    if (len && qp->user.mem(qp->user.arg, e->rkey, e->va + off, len, WF_MEM_REMOTE_READ, &at)) {
+    wf_responder_out_answer(qp, out, WF_AETH_ACK | WF_AETH_CREDIT_INVALID,
+                            (e->psn + at) & WF_PSN_MASK, e->msn);
+    if (len && qp->user.mem(qp->user.arg, e->rkey, e->va + off, len, WF_MEM_REMOTE_READ, &from)) {
         read_failed(qp, e, out);
         return;
     }
-    out->bth.opcode = WF_SERVICE_RC | response(e);
+    out->bth.opcode = WF_SERVICE_RC | response(first, last);
     out->payload_len = len;
-    out->n_iov = at && len;
-    out->iov[0] = (struct iovec){at, len};
+    out->n_iov = from && len;
+    out->iov[0] = (struct iovec){from, len};
+}
+
+static void pull_oldest(struct wf_qp *qp, struct wf_rd_res *e, struct wf_qp_out *out)
+{
+    if (e->op == WF_OP_READ_REQUEST) {
+        wf_resource_read(qp, e, e->next, e->next == e->start, e->next + 1 == e->packets, out);
+    } else {
+        wf_responder_out_answer(qp, out, WF_AETH_ACK | WF_AETH_CREDIT_INVALID,
+                                (e->psn + e->next) & WF_PSN_MASK, e->msn);
+        out->bth.opcode = WF_SERVICE_RC | WF_OP_ATOMIC_ACK;
+        out->ext.atomicacketh.orig = e->orig;
+    }
+    e->next++;
 }
 
 void wf_resource_pull(struct wf_qp *qp, struct wf_qp_out *out)
 {
     struct wf_rd_res *e = oldest(qp);
 
-    WF_ASSERT(e);
-    wf_responder_out_answer(qp, out, WF_AETH_ACK | WF_AETH_CREDIT_INVALID,
-                            (e->psn + e->next) & WF_PSN_MASK, e->msn);
-    if (e->op == WF_OP_READ_REQUEST) {
-        pull_read(qp, e, out);
-    } else {
-        out->bth.opcode = WF_SERVICE_RC | WF_OP_ATOMIC_ACK;
-        out->ext.atomicacketh.orig = e->orig;
-    }
-    e->next++;
-    qp->resp.data = oldest(qp) != NULL;
+    WF_ASSERT(e || wf_sel_again_waits(qp));
+    if (wf_sel_again_waits(qp))
+        wf_sel_again_pull(qp, out);
+    else
+        pull_oldest(qp, e, out);
+    qp->resp.data = oldest(qp) || wf_sel_again_waits(qp);
 }

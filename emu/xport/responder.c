@@ -7,7 +7,7 @@
  */
 #include "base/assert.h"
 #include "xport/halves.h"
-#include "xport/sel.h"
+#include "xport/sel_priv.h"
 
 void wf_responder_answer(struct wf_responder *s, uint8_t syndrome, uint32_t psn)
 {
@@ -191,21 +191,23 @@ static bool plain_write(uint8_t opcode)
     return op >= WF_OP_WRITE_FIRST && op <= WF_OP_WRITE_ONLY && op != WF_OP_WRITE_LAST_IMM;
 }
 
+enum wf_qp_verdict wf_responder_in_order(struct wf_qp *qp, const struct wf_qp_in *in,
+                                         const struct wf_bth *bth, const struct wf_ext_hdrs *ext)
+{
+    return plain_write(bth->opcode) ? wf_responder_write(qp, in, bth, &ext->reth)
+                                    : request(qp, in, bth, ext);
+}
+
 enum wf_qp_verdict wf_responder_rx(struct wf_qp *qp, const struct wf_qp_in *in,
                                    const struct wf_bth *bth, const struct wf_ext_hdrs *ext)
 {
     struct wf_responder *s = &qp->resp;
     int32_t ahead = wf_psn_distance(bth->psn, s->expect_psn);
-    enum wf_qp_verdict v;
 
     if (s->dead)
         return WF_QP_DISCARDED;
     s->ce_packets += in->ce && in->payload_len;
     if (ahead)
         return out_of_order(qp, ahead, in, bth, ext);
-    v = plain_write(bth->opcode) ? wf_responder_write(qp, in, bth, &ext->reth)
-                                 : request(qp, in, bth, ext);
-    if (qp->sel && !s->dead)
-        wf_sel_catch_up(qp);
-    return v;
+    return qp->sel ? wf_sel_in_order(qp, in, bth, ext) : wf_responder_in_order(qp, in, bth, ext);
 }

@@ -7,6 +7,7 @@
  * and in order, and what must not be answered is not: UC, UD, answers, CNPs, anything in a state
  * that hears nothing.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "xport/qp.h"
@@ -26,6 +27,7 @@ struct peer {
     struct wf_recv recvs[RQ_LEN];
     struct wf_rd_res res[N_RES];
     struct wf_qp_sel sel;
+    struct wf_sel_early early;
     uint8_t *room; /* of all receives: they share it */
     uint64_t posted, completed, recv_posted, received;
     bool failed;
@@ -56,7 +58,10 @@ static void received(void *arg, const struct wf_wc *wc)
     struct peer *p = arg;
 
     FUZZ_CHECK(wc->id == p->received++ && p->received <= p->recv_posted);
-    FUZZ_CHECK(wc->len <= (wc->op == WF_WORK_WRITE_IMM ? MEM_LEN : RECV_LEN));
+    if (wc->op == WF_WORK_WRITE_IMM) /* selective: of parts that may all go to one place */
+        FUZZ_CHECK(wc->len <= (p->qp.sel ? 1u << 31 : MEM_LEN));
+    else
+        FUZZ_CHECK(wc->len <= RECV_LEN);
 }
 
 /* A packet of these bytes, in memory of its own. */
@@ -109,11 +114,11 @@ static void pull(struct peer *p)
 
 static void post(struct peer *p, uint8_t op, uint32_t len)
 {
-    struct wf_work w = {.op = (enum wf_work_op)(op >> 2 & 7),
-                        .id = p->posted,
-                        .len = op & 16 ? 8 : len,
-                        .flags = op >> 5 & 3};
+    struct wf_work w = {
+        .op = (enum wf_work_op)(op >> 2 & 7), .id = p->posted, .len = len, .flags = op >> 5 & 3};
 
+    if (w.op >= WF_WORK_CMP_SWAP)
+        w.len = 8;
     p->posted += !wf_qp_post(&p->qp, &w);
 }
 
@@ -162,7 +167,8 @@ static void begin(struct peer *p, uint8_t what)
     if (what & 32)
         wf_qp_set_resources(&p->qp, p->res, N_RES);
     if (cfg.retransmit == WF_SELECTIVE)
-        wf_qp_set_sel(&p->qp, &p->sel);
+        FUZZ_CHECK(wf_qp_set_sel(&p->qp, &p->sel, what & 64 ? NULL : &p->early) ==
+                   (cfg.service == WF_SERVICE_RC ? 0 : -EINVAL));
 }
 
 static void check(const struct peer *p)

@@ -112,7 +112,7 @@ static void retransmission(void **state)
         {"from: h3, to: h0", WF_GO_BACK_N},
         {"from: h2, to: h3", WF_GO_BACK_0},
         {"from: h2, to: h0", WF_GO_BACK_0},
-        {"from: h0, to: h1, op: read", WF_GO_BACK_N},
+        {"from: h0, to: h1, op: read", WF_SELECTIVE},
         {"from: h0, to: h1, op: send", WF_SELECTIVE},
         {"from: h0, to: h1, op: send, service: uc", WF_GO_BACK_N},
         {"from: h2, to: h3, op: send, service: uc", WF_GO_BACK_N},
