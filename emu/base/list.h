@@ -13,14 +13,14 @@ struct wf_fifo_node {
 };
 
 struct wf_fifo {
-    struct wf_fifo_node *head, *tail;
+    struct wf_fifo_node *head, *tail; /* tail: while there is a head */
     uint32_t count;
 };
 
 static inline void wf_fifo_push(struct wf_fifo *f, struct wf_fifo_node *n)
 {
     n->next = NULL;
-    if (f->tail)
+    if (f->head)
         f->tail->next = n;
     else
         f->head = n;
@@ -34,8 +34,6 @@ static inline struct wf_fifo_node *wf_fifo_pop_head(struct wf_fifo *f)
     struct wf_fifo_node *n = f->head;
 
     f->head = n->next;
-    if (!f->head)
-        f->tail = NULL;
     f->count--;
     return n;
 }
@@ -44,6 +42,10 @@ static inline struct wf_fifo_node *wf_fifo_pop(struct wf_fifo *f)
 {
     return f->head ? wf_fifo_pop_head(f) : NULL;
 }
+
+/* An address that is asked for often is computed once: the compiler would rather do it again from
+ * what it was made of each time than keep it. */
+#define WF_IN_REGISTER(ptr) __asm__("" : "+r"(ptr))
 
 #define WF_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 

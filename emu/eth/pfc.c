@@ -250,8 +250,8 @@ static void pfc_rx_control(struct wf_port *port, struct wf_pkt *pkt)
  * headroom counts on that. */
 static struct wf_pkt *waiting(struct wf_pfc_port *pfc)
 {
-    struct wf_fifo_node *last = pfc->port->control.tail;
-    struct wf_pkt *pkt = last ? WF_CONTAINER_OF(last, struct wf_pkt, q) : NULL;
+    const struct wf_fifo *f = &pfc->port->control;
+    struct wf_pkt *pkt = f->head ? WF_CONTAINER_OF(f->tail, struct wf_pkt, q) : NULL;
 
     return pkt && pkt->flags & WF_PKT_OWN_PFC ? pkt : NULL;
 }

@@ -35,7 +35,7 @@ static int check_queue(struct wf_port *p, unsigned qi, struct walk *w, struct wf
 
 static int check_port(struct wf_port *p, struct walk *w, struct wf_err *err)
 {
-    uint64_t sent = p->ctr[WF_PORT_TX_FRAMES] + p->tx_new.frames - p->tx_lost;
+    uint64_t sent = p->ctr[WF_PORT_TX_FRAMES] + wf_uncounted_frames(p->tx_new) - p->tx_lost;
     uint64_t got = p->peer->ctr[WF_PORT_RX_FRAMES] + p->peer->rx_lost;
     const uint64_t *c = p->ctr;
     int rc = 0;

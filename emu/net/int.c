@@ -81,10 +81,10 @@ static uint32_t waiting(const struct wf_queue *q, uint64_t now)
 
 void wf_int_stamp(struct wf_port *port, struct wf_pkt *pkt)
 {
-    struct wf_int_hop h = {.rate_kbps = (uint32_t)(port->tx.rate_bps / 1000),
-                           .ts_ns = (uint32_t)(wf_now(port) / WF_PS_PER_NS),
-                           .tx_bytes =
-                               (uint32_t)(port->ctr[WF_PORT_TX_BYTES] + port->tx_new.bytes)};
+    struct wf_int_hop h = {
+        .rate_kbps = (uint32_t)(port->tx.rate_bps / 1000),
+        .ts_ns = (uint32_t)(wf_now(port) / WF_PS_PER_NS),
+        .tx_bytes = (uint32_t)(port->ctr[WF_PORT_TX_BYTES] + wf_uncounted_bytes(port->tx_new))};
     uint8_t *b = at(pkt);
 
     if (!there(pkt) || b[1] >= WF_INT_HOPS) /* full, or an echo */

@@ -20,7 +20,7 @@ void wf_port_tap(struct wf_port *port, struct wf_tap *tap)
 {
     tap->next = port->first_tap;
     port->first_tap = tap;
-    port->tapped = true;
+    port->tapped = port->rx_tapped = true;
 }
 
 void wf_port_untap(struct wf_port *port, const struct wf_tap *tap)
@@ -32,20 +32,20 @@ void wf_port_untap(struct wf_port *port, const struct wf_tap *tap)
         at = &(*at)->next;
     }
     *at = tap->next;
-    port->tapped = port->first_tap;
+    port->tapped = port->rx_tapped = port->first_tap;
 }
 
 void wf_port_count(struct wf_port *port)
 {
     uint64_t *rx = port->prio_ctr[port->rx_prio], *tx = port->prio_ctr[port->tx_prio];
 
-    rx[WF_PRIO_RX_FRAMES] += port->rx_new.frames;
-    rx[WF_PRIO_RX_BYTES] += port->rx_new.bytes;
-    tx[WF_PRIO_TX_FRAMES] += port->tx_new.frames;
-    tx[WF_PRIO_TX_BYTES] += port->tx_new.bytes;
-    port->ctr[WF_PORT_TX_FRAMES] += port->tx_new.frames;
-    port->ctr[WF_PORT_TX_BYTES] += port->tx_new.bytes;
-    port->rx_new = port->tx_new = (struct wf_port_uncounted){0};
+    rx[WF_PRIO_RX_FRAMES] += wf_uncounted_frames(port->rx_new);
+    rx[WF_PRIO_RX_BYTES] += wf_uncounted_bytes(port->rx_new);
+    tx[WF_PRIO_TX_FRAMES] += wf_uncounted_frames(port->tx_new);
+    tx[WF_PRIO_TX_BYTES] += wf_uncounted_bytes(port->tx_new);
+    port->ctr[WF_PORT_TX_FRAMES] += wf_uncounted_frames(port->tx_new);
+    port->ctr[WF_PORT_TX_BYTES] += wf_uncounted_bytes(port->tx_new);
+    port->rx_new = port->tx_new = 0;
 }
 
 void wf_port_settle(struct wf_port *port)
@@ -56,11 +56,12 @@ void wf_port_settle(struct wf_port *port)
 
 static inline void count_tx(struct wf_port *port, const struct wf_pkt *pkt)
 {
-    if (wf_uncounted_add(&port->tx_new, pkt->prio == port->tx_prio, pkt->frame_len))
-        return;
-    wf_port_count(port);
-    port->tx_prio = pkt->prio;
-    port->tx_new = (struct wf_port_uncounted){1, pkt->frame_len};
+    if (__builtin_expect(pkt->prio != port->tx_prio, 0)) {
+        wf_port_count(port);
+        port->tx_prio = pkt->prio;
+    }
+    if (!wf_uncounted_add(&port->tx_new, pkt->frame_len))
+        wf_port_count(port);
 }
 
 /* On the lcore of the peer, who has the packet from then on. */
@@ -219,8 +220,8 @@ static void copies_behind(struct wf_port *port, struct wf_pkt *twin, uint32_t co
 }
 
 /* The frame may meet a fault: it, and what comes of it. It was counted as sent. */
-static __attribute__((noinline)) void transmit_risky(struct wf_lcore *lc, struct wf_port *port,
-                                                     struct wf_pkt *pkt, uint64_t now)
+static void transmit_risky(struct wf_lcore *lc, struct wf_port *port, struct wf_pkt *pkt,
+                           uint64_t now)
 {
     struct wf_fate fate = {.pkt = pkt};
     struct wf_pkt *twin = NULL;
@@ -244,11 +245,10 @@ static __attribute__((noinline)) void transmit_risky(struct wf_lcore *lc, struct
     wf_port_extras(port, &fate.behind);
 }
 
-static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
-                                                           struct wf_port *port, struct wf_pkt *pkt,
-                                                           uint64_t now)
+static __attribute__((noinline)) void transmit(struct wf_lcore *lc, struct wf_port *port,
+                                               struct wf_pkt *pkt, uint64_t now)
 {
-    if (__builtin_expect(port->risky, 0)) {
+    if (port->risky) {
         transmit_risky(lc, port, pkt, now);
         return;
     }
@@ -256,10 +256,26 @@ static inline __attribute__((always_inline)) void transmit(struct wf_lcore *lc,
     to_link(lc, port, pkt, now);
 }
 
+/* The same where nobody looks on and nothing can happen to it, to a store-and-forward node of the
+ * same lcore. */
+static inline __attribute__((always_inline)) void transmit_plain(struct wf_lcore *lc,
+                                                                 struct wf_port *port,
+                                                                 struct wf_pkt *pkt, uint64_t now)
+{
+    uint64_t t = port->busy_until_ps + port->last_ps;
+
+    wf_digest_add(&port->digest, now, pkt->hash);
+    pkt->port = port->peer;
+    pkt->link_downs = port->tx_downs;
+    pkt->last_bit_ps = t;
+    wf_lcore_schedule(lc, &pkt->ev, t, wf_event_key(port->entity, WF_EV_ARRIVAL, port->seq++),
+                      arrival);
+}
+
 /* The transmitter looks at t_ps, when the wire is free, if it does not do so earlier anyway; what
- * it is likely to find is at `q`. */
+ * it is likely to find is `pkt`, at `q`. */
 static inline void look_at(struct wf_lcore *lc, struct wf_port *port, uint64_t t_ps,
-                           const struct wf_queue *q)
+                           const struct wf_queue *q, const struct wf_pkt *pkt)
 {
     if (t_ps < port->busy_until_ps)
         t_ps = port->busy_until_ps;
@@ -269,7 +285,7 @@ static inline void look_at(struct wf_lcore *lc, struct wf_port *port, uint64_t t
         wf_lcore_cancel(lc, &port->kick);
     }
     port->q_ahead = q;
-    port->tx_ahead = q->fifo.head ? wf_queue_head(q) : NULL;
+    port->tx_ahead = pkt;
     wf_lcore_schedule(lc, &port->kick, t_ps,
                       wf_event_key(port->entity, WF_EV_TRANSMIT, port->seq++), look_event);
 }
@@ -277,12 +293,13 @@ static inline void look_at(struct wf_lcore *lc, struct wf_port *port, uint64_t t
 void wf_port_kick(struct wf_port *port, uint64_t t_ps)
 {
     uint32_t queues = port->occupied & (WF_OCCUPIED_CONTROL - 1u);
+    const struct wf_queue *q = &port->q[queues ? __builtin_ctz(queues) : 0];
 
-    look_at(port->tx_node->net->lc, port, t_ps, &port->q[queues ? __builtin_ctz(queues) : 0]);
+    look_at(port->tx_node->net->lc, port, t_ps, q, queues ? wf_queue_head(q) : NULL);
 }
 
 /* The queue's last packet goes: an empty queue saves nothing up. */
-static inline void empty(struct wf_port *port, struct wf_queue *q, uint32_t bit)
+static __attribute__((noinline)) void empty(struct wf_port *port, struct wf_queue *q, uint32_t bit)
 {
     port->occupied &= (uint16_t)~bit;
     if (port->saved & bit) {
@@ -291,30 +308,34 @@ static inline void empty(struct wf_port *port, struct wf_queue *q, uint32_t bit)
     }
 }
 
-/* Send the head of queue qi (as a bit), which may go, and look again when the wire is free or, if
- * only this queue holds packets, when the next one may go. */
+/* Send the head of a queue, which may go, and look again when the wire is free or, if only this
+ * queue (bit) holds packets, when the next one may go. */
 static inline __attribute__((always_inline)) void send_head(struct wf_lcore *lc,
-                                                            struct wf_port *port, unsigned qi,
-                                                            uint32_t bit, uint64_t now)
+                                                            struct wf_port *port,
+                                                            struct wf_queue *q, uint32_t bit)
 {
-    struct wf_queue *q = &port->q[qi];
     struct wf_pkt *pkt = WF_CONTAINER_OF(wf_fifo_pop_head(&q->fifo), struct wf_pkt, q);
-    uint64_t next_ready_ps = q->fifo.head ? pkt->next_ready_ps : 0;
+    uint64_t next_ready_ps = pkt->next_ready_ps;
 
-    occupy(port, pkt, now);
+    occupy(port, pkt, lc->now_ps);
     q->ctr[WF_QUEUE_BYTES] -= pkt->frame_len;
     q->ctr[WF_QUEUE_TX_FRAMES]++;
     q->ctr[WF_QUEUE_TX_BYTES] += pkt->frame_len;
-    if (!q->fifo.head)
+    if (__builtin_expect(!q->fifo.head, 0)) {
         empty(port, q, bit);
+        next_ready_ps = 0;
+    }
     count_tx(port, pkt);
     if (port->tx_node->ops->dequeued)
         port->tx_node->ops->dequeued(port->tx_node, port, pkt);
-    if (port->tells_ll)
-        port->ll_ops->on_tx(port, qi, pkt);
-    transmit(lc, port, pkt, now);
+    if (__builtin_expect(port->tells_ll, 0))
+        port->ll_ops->on_tx(port, (unsigned)(q - port->q), pkt);
+    if (__builtin_expect(port->tapped || port->cut_through || port->risky || port->far, 0))
+        transmit(lc, port, pkt, lc->now_ps);
+    else
+        transmit_plain(lc, port, pkt, lc->now_ps);
     if (port->occupied == bit)
-        look_at(lc, port, next_ready_ps, q);
+        look_at(lc, port, next_ready_ps, q, wf_queue_head(q));
     else if (port->occupied)
         wf_port_kick(port, 0);
 }
@@ -365,7 +386,7 @@ static __attribute__((noinline)) void look_closely(struct wf_lcore *lc, struct w
     }
     qi = choose(port, now, &when_ps);
     if (qi >= 0)
-        send_head(lc, port, (unsigned)qi, 1u << qi, now);
+        send_head(lc, port, &port->q[qi], 1u << qi);
     else if (when_ps != WF_TIME_NEVER)
         wf_port_kick(port, when_ps);
 }
@@ -377,18 +398,19 @@ static void look_event(struct wf_lcore *lc, struct wf_event *ev)
     struct wf_port *port = WF_CONTAINER_OF(ev, struct wf_port, kick);
     uint64_t now = lc->now_ps;
     uint32_t occupied = port->occupied; /* 0 while the link is down */
-    unsigned qi;
+    struct wf_queue *q;
 
     WF_ASSERT(port->busy_until_ps <= now || !occupied);
     if (!occupied)
         return;
-    qi = (unsigned)__builtin_ctz(occupied);
+    q = &port->q[__builtin_ctz(occupied)];
+    WF_IN_REGISTER(q);
     if (occupied & (occupied - 1) ||
         occupied & (WF_OCCUPIED_CONTROL | port->held | port->ask_sched) ||
-        wf_queue_head(&port->q[qi])->ready_ps > now)
+        wf_queue_head(q)->ready_ps > now)
         look_closely(lc, port, now);
     else
-        send_head(lc, port, qi, occupied, now);
+        send_head(lc, port, q, occupied);
 }
 
 /* What taps may ask of a packet that comes out of a queue. */
@@ -402,35 +424,30 @@ static __attribute__((noinline)) void watch(const struct wf_port *port, struct w
         wf_why_enqueue(wf_why_of(port), port, pkt);
 }
 
-static __attribute__((noinline)) void look_for(struct wf_port *port, const struct wf_pkt *pkt)
+void wf_port_look_for(struct wf_port *port, const struct wf_pkt *pkt)
 {
     struct wf_lcore *lc = port->tx_node->net->lc;
 
-    look_at(lc, port, pkt->ready_ps > lc->now_ps ? pkt->ready_ps : lc->now_ps,
-            &port->q[pkt->queue]);
+    const struct wf_queue *q = &port->q[pkt->queue];
+
+    look_at(lc, port, pkt->ready_ps > lc->now_ps ? pkt->ready_ps : lc->now_ps, q, wf_queue_head(q));
 }
 
-void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
+bool wf_port_receives(struct wf_port *port, struct wf_pkt *pkt)
 {
-    struct wf_queue *q = &port->q[pkt->queue];
-
     if (!port->up) {
         refuse(port, pkt);
-        return;
+        return false;
     }
     pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
     if (port->tapped)
         watch(port, pkt);
-    if (q->fifo.tail)
-        WF_CONTAINER_OF(q->fifo.tail, struct wf_pkt, q)->next_ready_ps = pkt->ready_ps;
-    wf_fifo_push(&q->fifo, &pkt->q);
-    port->occupied |= (uint16_t)(1u << pkt->queue);
-    q->ctr[WF_QUEUE_ENQ_FRAMES]++;
-    q->ctr[WF_QUEUE_BYTES] += pkt->frame_len;
-    wf_max_u64(&q->ctr[WF_QUEUE_MAX_BYTES], q->ctr[WF_QUEUE_BYTES]);
-    if (!wf_event_pending(&port->kick) ||
-        (port->kick.t_ps > port->busy_until_ps && port->kick.t_ps > pkt->ready_ps))
-        look_for(port, pkt);
+    return true;
+}
+
+void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt)
+{
+    wf_port_put(port, pkt);
 }
 
 void wf_port_control(struct wf_port *port, struct wf_pkt *pkt)
@@ -461,7 +478,7 @@ static void arrival(struct wf_lcore *lc, struct wf_event *ev)
     port->ctr[WF_PORT_RX_ROCE_FRAMES] += !!(pkt->p.flags & WF_P_ROCEV2);
     if (pkt->p.flags & WF_P_ROCEV1) /* its counter lies apart */
         port->ctr[WF_PORT_RX_ROCEV1_FRAMES]++;
-    if (port->first_tap)
+    if (port->rx_tapped)
         tap(port, pkt, WF_TAP_RX);
     if (pkt->flags & WF_PKT_DAMAGED)
         wf_pkt_drop(port, pkt, WF_DROP_FCS);

@@ -116,10 +116,9 @@ struct wf_tap {
 
 enum { WF_OCCUPIED_CONTROL = 1 << WF_QUEUES };
 
-/* Frames that were counted nowhere else yet, of the priority of the last one. */
-struct wf_port_uncounted {
-    uint32_t frames, bytes;
-};
+/* Frames that were counted nowhere else yet, of the priority of the last one: how many, and below
+ * that their bytes, counted in one addition. */
+enum { WF_UNCOUNTED_FRAMES = 40 };
 
 /*
  * Three cache lines are what a hop needs besides a queue: an arrival the first, queueing and the
@@ -130,11 +129,12 @@ struct wf_port_uncounted {
  */
 struct wf_port {
     struct wf_node *node;
-    struct wf_tap *first_tap; /* wf_port_tap() */
-    uint32_t downs;           /* the link's */
+    const void *class; /* the node's own: how it takes what comes in here */
+    uint32_t downs;    /* the link's */
     uint16_t index;
     uint8_t rx_prio; /* of rx_new */
-    struct wf_port_uncounted rx_new;
+    bool rx_tapped;  /* first_tap is not NULL */
+    uint64_t rx_new;
     const void *rx_ahead; /* what an arrival is likely to touch at the node: two cache lines; only
                              ever prefetched */
     uint64_t ctr[WF_PORT_CTRS] __attribute__((aligned(8)));
@@ -149,8 +149,13 @@ struct wf_port {
     uint8_t held;      /* bit per class that the link layer may be holding back */
     uint8_t ask_sched; /* bit per queue for which the scheduler has a say even when it is alone */
     uint8_t saved;     /* bit per queue that may have a deficit */
-    bool up;
-    bool tapped; /* first_tap is not NULL */
+    uint8_t marks_out; /* the node's own: bit per queue of whose packets it looks at each leave */
+    uint8_t tx_prio;   /* of tx_new */
+    bool up : 1, tapped : 1, /* as rx_tapped */
+        cut_through : 1,     /* the peer's node */
+        tells_ll : 1,        /* the link layer wants to hear what is sent */
+        risky : 1,           /* frames may be lost or damaged on the way: configured, or a fault */
+        far : 1;             /* the peer's node is another lcore's */
 
     struct wf_digest digest __attribute__((aligned(64)));
     uint64_t ps_per_byte; /* as in tx */
@@ -158,16 +163,11 @@ struct wf_port {
                              without the gap between frames, which may make it negative */
     struct wf_port *peer;
     struct wf_node *tx_node; /* as node */
-    struct wf_port_uncounted tx_new;
-    uint32_t tx_downs; /* as downs */
-    uint16_t tx_index; /* as index */
-    uint16_t mtu;      /* the link's */
-    uint8_t peer_mac[6];
-    uint8_t tx_prio;      /* of tx_new */
-    bool cut_through : 1, /* the peer's node */
-        tells_ll : 1,     /* the link layer wants to hear what is sent */
-        risky : 1,        /* frames may be lost or damaged on the way: configured, or a fault */
-        far : 1;          /* the peer's node is another lcore's */
+    uint64_t tx_new;
+    uint32_t tx_downs;   /* as downs */
+    uint16_t tx_index;   /* as index */
+    uint16_t mtu;        /* the link's */
+    uint8_t peer_mac[8]; /* and two zeros */
 
     uint64_t delay_ps; /* the link's */
     struct wf_txclock tx;
@@ -175,6 +175,7 @@ struct wf_port {
     struct wf_mailbox *mailbox; /* far: to the peer's lcore */
     const struct wf_ll_ops *ll_ops;
     void *ll;
+    struct wf_tap *first_tap; /* wf_port_tap() */
     const struct wf_sched_ops *sched;
     void *sched_state;         /* the scheduler's own */
     uint8_t sched_at;          /* DWRR's place */
@@ -199,8 +200,13 @@ _Static_assert(offsetof(struct wf_port, tx_ahead) - offsetof(struct wf_port, kic
                    offsetof(struct wf_port, rx_ahead) == offsetof(struct wf_next_ahead, next),
                "what is prefetched ahead of its events");
 
-/* Queue a packet (pkt->queue, ready_ps set) and let the transmitter look. */
+/* Queue a packet (pkt->queue, ready_ps set) and let the transmitter look; wf_port_put() is the same
+ * in one piece with who calls it. */
 void wf_port_enqueue(struct wf_port *port, struct wf_pkt *pkt);
+/* Two parts of it: whether the packet may be queued, or was dropped, where the port is down or
+ * tapped; and the transmitter, which was not to look, or later. */
+bool wf_port_receives(struct wf_port *port, struct wf_pkt *pkt);
+void wf_port_look_for(struct wf_port *port, const struct wf_pkt *pkt);
 /* Queue a MAC control frame in front of everything. */
 void wf_port_control(struct wf_port *port, struct wf_pkt *pkt);
 /* Drop all that waits in a queue; returns how many that was. */
@@ -243,30 +249,68 @@ static inline uint64_t wf_tx_now(const struct wf_port *port)
     return port->tx_node->net->lc->now_ps;
 }
 
-/* One frame more of this priority; not more than WF_FULL_ROOM bytes. */
-static inline bool wf_uncounted_add(struct wf_port_uncounted *u, bool same_prio, uint32_t bytes)
+static inline uint64_t wf_uncounted_frames(uint64_t u)
 {
-    if (!same_prio || u->bytes >> 31)
-        return false;
-    u->frames++;
-    u->bytes += bytes;
-    return true;
+    return u >> WF_UNCOUNTED_FRAMES;
+}
+
+static inline uint64_t wf_uncounted_bytes(uint64_t u)
+{
+    return u & ((1ull << WF_UNCOUNTED_FRAMES) - 1);
+}
+
+/* So many frames with one of not more than WF_FULL_ROOM bytes; false: they are too many. */
+static inline bool wf_uncounted_add(uint64_t *u, uint32_t bytes)
+{
+    uint64_t sum = *u + (1ull << WF_UNCOUNTED_FRAMES) + bytes;
+
+    *u = sum;
+    return !(sum >> 63);
 }
 
 /* Of what came in: the node finds out the priority. */
 static inline void wf_port_count_rx(struct wf_port *port, unsigned prio, uint32_t bytes)
 {
-    if (wf_uncounted_add(&port->rx_new, prio == port->rx_prio, bytes))
-        return;
-    wf_port_count(port);
-    port->rx_prio = (uint8_t)prio;
-    port->rx_new = (struct wf_port_uncounted){1, bytes};
+    if (__builtin_expect(prio != port->rx_prio, 0)) {
+        wf_port_count(port);
+        port->rx_prio = (uint8_t)prio;
+    }
+    if (!wf_uncounted_add(&port->rx_new, bytes))
+        wf_port_count(port);
 }
 
 static inline void wf_max_u64(uint64_t *max, uint64_t v)
 {
     if (v > *max)
         *max = v;
+}
+
+static inline void wf_port_put(struct wf_port *port, struct wf_pkt *pkt)
+{
+    struct wf_queue *q = &port->q[pkt->queue];
+    uint64_t looks_ps = port->busy_until_ps, bytes;
+
+    WF_IN_REGISTER(q);
+    if (__builtin_expect(!port->up | port->tapped, 0)) {
+        if (!wf_port_receives(port, pkt))
+            return;
+    } else {
+        pkt->flags &= (uint16_t)~WF_PKT_WATCHED;
+    }
+    if (q->fifo.head)
+        WF_CONTAINER_OF(q->fifo.tail, struct wf_pkt, q)->next_ready_ps = pkt->ready_ps;
+    wf_fifo_push(&q->fifo, &pkt->q);
+    port->occupied |= (uint16_t)(1u << pkt->queue);
+    bytes = q->ctr[WF_QUEUE_BYTES] + pkt->frame_len;
+    q->ctr[WF_QUEUE_ENQ_FRAMES]++;
+    q->ctr[WF_QUEUE_BYTES] = bytes;
+    if (bytes > q->ctr[WF_QUEUE_MAX_BYTES])
+        q->ctr[WF_QUEUE_MAX_BYTES] = bytes;
+    /* a busy wire and a packet that has to wait are no reason to look earlier: one comparison */
+    if (looks_ps < pkt->ready_ps)
+        looks_ps = pkt->ready_ps;
+    if (!wf_event_pending(&port->kick) || port->kick.t_ps > looks_ps)
+        wf_port_look_for(port, pkt);
 }
 
 #endif

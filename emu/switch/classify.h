@@ -35,7 +35,7 @@ static inline enum wf_step wf_switch_classify(struct wf_switch *sw, struct wf_vi
 {
     struct wf_pkt *pkt = v->pkt;
     const struct wf_parsed *p = &pkt->p;
-    const struct wf_port_class *class = wf_switch_class(sw, v->in);
+    const struct wf_port_class *class = v->in->class;
     struct wf_lane l;
 
     if (class->trust_dscp && p->flags & WF_P_IP)

@@ -11,36 +11,16 @@
 #include "base/digest.h"
 #include "switch/age.h"
 #include "switch/classify.h"
-#include "switch/lb.h"
-#include "switch/tunnel.h"
-#include "wire/edit.h"
+#include "switch/route.h"
 
 static const struct wf_graph_port *graph_port(const struct wf_switch *sw, unsigned port)
 {
     return &sw->graph->nodes[sw->sw].ports[port];
 }
 
-/* Plain ECMP, by the flow's hash with this switch's salt. */
-static uint16_t by_hash(const struct wf_switch *sw, uint32_t flow_hash, struct wf_hops h)
-{
-    uint64_t mix = wf_mix(flow_hash, sw->sw);
-
-    return wf_hops_port(h, h.n & (h.n - 1) ? mix % h.n : mix & (h.n - 1u));
-}
-
-/* Where this packet goes towards a switch; -1: no way. */
-static inline int port_towards(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
-{
-    struct wf_hops h = wf_next_hops(sw->graph, sw->sw, dst_sw);
-
-    if (h.n <= 1)
-        return h.n ? wf_hops_port(h, 0) : -1;
-    return sw->lb ? wf_lb_pick(sw, v->in, v->pkt, dst_sw, h) : by_hash(sw, v->pkt->flow_hash, h);
-}
-
 int wf_switch_port_to(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
 {
-    return port_towards(sw, v, dst_sw);
+    return wf_route_port(sw, v, dst_sw);
 }
 
 int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *dst,
@@ -53,13 +33,13 @@ int wf_switch_next_port(const struct wf_switch *sw, const struct wf_host_addr *d
     h = wf_next_hops(sw->graph, sw->sw, dst->sw);
     if (h.n <= 1)
         return h.n ? wf_hops_port(h, 0) : -1;
-    return sw->lb ? wf_lb_path(sw, flow_hash, dst->sw, h) : by_hash(sw, flow_hash, h);
+    return sw->lb ? wf_lb_path(sw, flow_hash, dst->sw, h) : wf_route_by_hash(sw, flow_hash, h);
 }
 
 static struct wf_port *towards(struct wf_switch *sw, const struct wf_host_addr *dst,
                                const struct wf_visit *v)
 {
-    int port = dst->sw == sw->sw ? dst->port : port_towards(sw, v, dst->sw);
+    int port = dst->sw == sw->sw ? dst->port : wf_route_port(sw, v, dst->sw);
 
     return port < 0 ? NULL : &sw->node.ports[port];
 }
@@ -189,9 +169,7 @@ static enum wf_step bridge_in_leaf(struct wf_switch *sw, struct wf_visit *v)
     return to_own_hosts(sw, v);
 }
 
-/* What the first router on its way finds out about a packet, and no other has to ask again: its
- * checksum, and whose its destination is. A fabric's IP addresses never change. */
-static enum wf_reason resolve(struct wf_switch *sw, struct wf_pkt *pkt)
+enum wf_reason wf_switch_resolve(const struct wf_switch *sw, struct wf_pkt *pkt)
 {
     const uint8_t *b = wf_pkt_bytes(pkt);
     const struct wf_host_addr *h;
@@ -211,39 +189,6 @@ static enum wf_reason resolve(struct wf_switch *sw, struct wf_pkt *pkt)
     pkt->dst_host = (uint32_t)(h - sw->addr->hosts) + 1;
     pkt->dst_sw = h->sw;
     return WF_DROP_NONE;
-}
-
-static inline enum wf_step route(struct wf_switch *sw, struct wf_visit *v)
-{
-    struct wf_pkt *pkt = v->pkt;
-    const uint8_t *mac;
-    uint64_t begins;
-    enum wf_reason why = pkt->dst_host ? WF_DROP_NONE : resolve(sw, pkt);
-
-    if (why)
-        return wf_switch_drop(v, why);
-    if (pkt->dst_sw == sw->sw) {
-        const struct wf_host_addr *h = &sw->addr->hosts[pkt->dst_host - 1];
-
-        if (pkt->dst_host == WF_DST_TUNNEL) /* its end did not take it */
-            return wf_switch_drop(v, WF_DROP_NOT_ROUTABLE);
-        v->out = &sw->node.ports[h->port];
-        mac = h->mac;
-    } else {
-        int port = port_towards(sw, v, pkt->dst_sw);
-
-        if (port < 0)
-            return wf_switch_drop(v, WF_DROP_NO_ROUTE);
-        v->out = &sw->node.ports[port]; /* back out of the port it came by is right for a router */
-        mac = v->out->peer_mac;
-    }
-    __builtin_prefetch(v->out); /* what queueing it there will touch */
-    __builtin_prefetch(&v->out->q[pkt->queue]);
-    __builtin_prefetch(&v->out->q[pkt->queue].ctr[WF_QUEUE_MAX_BYTES]);
-    if (!wf_edit_route(wf_pkt_hdr_rw(pkt), &pkt->p, mac, sw->node.mac, &begins))
-        return wf_switch_drop(v, WF_DROP_TTL);
-    wf_pkt_edited_to(pkt, begins);
-    return WF_NEXT;
 }
 
 /* A packet that a routed leaf has routed to its own subnet, and whose destination's ARP entry is
@@ -273,7 +218,7 @@ static enum wf_step forward_tunnel(struct wf_switch *sw, struct wf_visit *v)
         break;
     }
     if (!memcmp(dst, sw->node.mac, 6))
-        return route(sw, v);
+        return wf_switch_route(sw, v);
     if (graph_port(sw, v->in->index)->host >= 0 &&
         (v->pkt->p.flags & WF_P_MULTICAST || !wf_addr_by_mac(sw->addr, dst)))
         wf_tunnel_flood(sw, v);
@@ -291,6 +236,6 @@ enum wf_step wf_switch_forward(struct wf_switch *sw, struct wf_visit *v)
     if (sw->ends)
         return forward_tunnel(sw, v);
     if (!memcmp(wf_pkt_bytes(v->pkt), sw->node.mac, 6))
-        return sw->age ? deliver_if_known(sw, v, route(sw, v)) : route(sw, v);
+        return sw->age ? deliver_if_known(sw, v, wf_switch_route(sw, v)) : wf_switch_route(sw, v);
     return bridge_in_leaf(sw, v);
 }

@@ -22,6 +22,7 @@
  * cells nor pools differ from the defaults, egress counts nothing of its own: the queue's bytes do.
  * Left out: cell-by-cell admission of a frame while it arrives; a frame is admitted whole.
  */
+#include "switch/admit.h"
 #include "switch/why.h"
 #include "switch/trim.h"
 #include "switch/watchdog.h"
@@ -48,7 +49,7 @@ static inline uint64_t alpha_limit(uint64_t free, int8_t shift)
 
 static inline uint64_t pg_limit(const struct wf_pg *pg, const struct wf_pool *pool)
 {
-    return pg->dynamic ? alpha_limit(pool_free(pool), pg->shift) : pg->limit;
+    return pg->dynamic ? alpha_limit(pool_free(pool), pg->shift) : pg->lim.limit;
 }
 
 /* Remember which egress queue this pause is for; a fifth one counts for the last. */
@@ -75,7 +76,7 @@ static void pause_peer(struct wf_switch *sw, struct wf_visit *v, struct wf_pg *p
 {
     if (pg->xoff)
         return;
-    pg->xoff = true;
+    pg->xoff = pg->stirred = true;
     pg->blames->xoff_at_ps = wf_now(v->in);
     blame(pg, v->out, v->pkt->queue);
     wf_switch_why_xoff(sw, v->in, pg);
@@ -214,6 +215,7 @@ static __attribute__((noinline)) void headroom_book(struct wf_switch *sw, struct
 {
     struct wf_pool *pool = &sw->ipool[pg->pool];
 
+    pg->stirred = true;
     pg->ctr[WF_PG_HEADROOM_BYTES] += head;
     pool->ctr[WF_POOL_HEADROOM_BYTES] += head;
     wf_max_u64(&pg->ctr[WF_PG_HEADROOM_MAX_BYTES], pg->ctr[WF_PG_HEADROOM_BYTES]);
@@ -264,7 +266,26 @@ static __attribute__((noinline)) enum wf_reason trimmed(struct wf_switch *sw, st
     return why;
 }
 
-enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
+/* The levels of calm, as thresholds and watermarks stand now. */
+static void settle_down(const struct wf_switch *sw, struct wf_pg *pg, struct wf_pool *pool)
+{
+    if (!pg->plain || sw->user)
+        return;
+    pg->calm =
+        least(pg->lim.limit, least(pg->ctr[WF_PG_MAX_BYTES], pg->ctr[WF_PG_SHARED_MAX_BYTES]));
+    pool->calm = least(pool->shared, pool->ctr[WF_POOL_MAX_BYTES]);
+}
+
+void wf_switch_alert(struct wf_switch *sw)
+{
+    for (unsigned i = 0; i < WF_POOLS; i++)
+        sw->ipool[i].calm = 0;
+    for (unsigned i = 0; i < sw->node.n_ports; i++)
+        for (unsigned g = 0; g < WF_PGS; g++)
+            sw->pg[i][g].calm = 0;
+}
+
+enum wf_step wf_switch_admit_closely(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pg *pg = &sw->pg[v->in->index][v->pkt->pg];
     struct wf_pool *pool = &sw->ipool[pg->pool];
@@ -277,12 +298,7 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
     wf_switch_why_admit(sw, v, pg, why);
     if (why)
         return refuse(sw, v, pg, why);
-    v->pkt->flags |= WF_PKT_ACCOUNTED;
-    v->pkt->charge = (uint16_t)t.c;
-    v->pkt->at = &pg->ctr[WF_PG_BYTES];
-    v->in->rx_ahead = v->pkt->at;
-    v->pkt->out = v->out->tx_index;
-    ctr[WF_PG_RX_FRAMES]++;
+    wf_switch_charge(v, pg, t.c);
     wf_max_u64(&ctr[WF_PG_MAX_BYTES], ctr[WF_PG_BYTES] += t.c);
     wf_max_u64(&ctr[WF_PG_SHARED_MAX_BYTES], ctr[WF_PG_SHARED_BYTES] += t.share);
     wf_max_u64(&pool->ctr[WF_POOL_MAX_BYTES], pool->ctr[WF_POOL_BYTES] += t.share);
@@ -293,6 +309,7 @@ enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v)
         headroom_book(sw, v, pg, t.want - t.share);
     if (sw->user)
         wf_switch_watermarks_note(sw, v);
+    settle_down(sw, pg, pool);
     return WF_NEXT;
 }
 
@@ -341,8 +358,7 @@ void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned grou
 }
 
 /* What waits for the group to empty: XON, and headroom that a slower link no longer needs. */
-static __attribute__((noinline)) void emptied(struct wf_switch *sw, const struct wf_pkt *pkt,
-                                              struct wf_pg *pg)
+static void emptied(struct wf_switch *sw, const struct wf_pkt *pkt, struct wf_pg *pg)
 {
     if (pg->shrinks && !pg->ctr[WF_PG_BYTES])
         wf_switch_shrink(sw, pkt->port);
@@ -350,16 +366,12 @@ static __attribute__((noinline)) void emptied(struct wf_switch *sw, const struct
         wf_switch_unpause(sw, pkt->port, pkt->pg);
 }
 
-void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
+void wf_switch_release_closely(struct wf_switch *sw, struct wf_pkt *pkt)
 {
-    struct wf_pg *pg;
-    struct wf_pool *pool;
+    struct wf_pg *pg = WF_CONTAINER_OF(pkt->at, struct wf_pg, ctr[WF_PG_BYTES]);
+    struct wf_pool *pool = &sw->ipool[pg->pool];
     uint64_t c = pkt->charge;
 
-    if (!(pkt->flags & WF_PKT_ACCOUNTED))
-        return;
-    pg = WF_CONTAINER_OF(pkt->at, struct wf_pg, ctr[WF_PG_BYTES]);
-    pool = &sw->ipool[pg->pool];
     pkt->flags &= (uint16_t)~WF_PKT_ACCOUNTED;
     if (sw->egress)
         egress_release(sw, pkt);
@@ -373,4 +385,5 @@ void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt)
     pool->ctr[WF_POOL_BYTES] -= c;
     if (pg->xoff | pg->shrinks)
         emptied(sw, pkt, pg);
+    pg->stirred = !pg->plain || pg->xoff || pg->shrinks || pg->ctr[WF_PG_HEADROOM_BYTES];
 }

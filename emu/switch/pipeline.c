@@ -6,11 +6,12 @@
 
 #include "eth/ets.h"
 #include "net/int.h"
+#include "switch/admit.h"
 #include "switch/age.h"
 #include "switch/classify.h"
+#include "switch/route.h"
 #include "switch/trim.h"
 #include "switch/watchdog.h"
-#include "wire/edit.h"
 #include "wire/eth.h"
 
 static inline enum wf_step check(struct wf_switch *sw, struct wf_visit *v)
@@ -62,18 +63,29 @@ static inline enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 static inline enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
-    uint64_t now = wf_now(v->in), ready = now + sw->latency_ps;
+    uint64_t now = sw->node.net->lc->now_ps, ready = now + sw->latency_ps;
 
     if (now < pkt->last_bit_ps)
         wf_max_u64(&ready, wf_switch_fed_ps(sw, v->out, pkt));
     pkt->ready_ps = ready;
-    wf_port_enqueue(v->out, pkt);
+    wf_port_put(v->out, pkt);
     return WF_DONE;
 }
 
 static inline enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
 {
     return v->pkt->p.flags & (WF_P_ARP | WF_P_ND) ? wf_switch_neighbour(sw, v) : WF_NEXT;
+}
+
+/* As a rule it is for this router. */
+static inline enum wf_step forward(struct wf_switch *sw, struct wf_visit *v)
+{
+    uint64_t dst;
+
+    memcpy(&dst, wf_pkt_bytes(v->pkt), 8);
+    if (!sw->routes || v->pkt->malformed || (dst ^ sw->mac_word) << 16)
+        return wf_switch_forward(sw, v);
+    return wf_switch_route(sw, v);
 }
 
 static inline enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
@@ -93,18 +105,10 @@ static inline enum wf_step watchdog(struct wf_switch *sw, struct wf_visit *v)
 }
 
 const struct wf_stage wf_switch_stages[] = {
-    {"check", check},
-    {"vlan", vlan},
-    {"classify", wf_switch_classify},
-    {"neighbour", neighbour},
-    {"forward", wf_switch_forward},
-    {"edit", edit},
-    {"egress", egress},
-    {"watchdog", watchdog},
-    {"admit", wf_switch_admit},
-    {"wred", wred},
-    {"enqueue", enqueue},
-    {NULL, NULL},
+    {"check", check},         {"vlan", vlan},         {"classify", wf_switch_classify},
+    {"neighbour", neighbour}, {"forward", forward},   {"edit", edit},
+    {"egress", egress},       {"watchdog", watchdog}, {"admit", wf_switch_admit},
+    {"wred", wred},           {"enqueue", enqueue},   {NULL, NULL},
 };
 
 enum { STAGE_BEHIND_FORWARD = 5 };
@@ -154,7 +158,7 @@ static void switch_dequeued(struct wf_node *node, struct wf_port *port, struct w
 {
     struct wf_switch *sw = (struct wf_switch *)node;
 
-    if (wf_switch_out_class(sw, port)->marks[WF_MARK_DEQUEUE] >> pkt->queue & 1)
+    if (port->marks_out >> pkt->queue & 1)
         wf_switch_wred_leaves(sw, port, pkt);
     if (pkt->flags & (WF_PKT_TRIM_HERE | WF_PKT_INT)) {
         if (pkt->flags & WF_PKT_TRIM_HERE)

@@ -9,6 +9,7 @@
 #include "switch/classify.h"
 #include "switch/lb.h"
 #include "switch/watchdog.h"
+#include "wire/edit.h"
 
 static void attach_sched(struct wf_port *port, const struct wf_switch_port_cfg *c,
                          struct wf_arena *arena)
@@ -34,8 +35,11 @@ static void attach_sched(struct wf_port *port, const struct wf_switch_port_cfg *
 
 static void init_port(struct wf_switch *sw, struct wf_port *port, struct wf_arena *arena)
 {
-    const struct wf_switch_port_cfg *c = wf_switch_class(sw, port)->cfg;
+    const struct wf_port_class *k = wf_switch_class(sw, port);
+    const struct wf_switch_port_cfg *c = k->cfg;
 
+    port->class = k;
+    port->marks_out = k->marks[WF_MARK_DEQUEUE];
     attach_sched(port, c, arena);
     wf_pfc_attach(port, &c->pfc, c->pfc_priority_to_queue, arena);
     for (unsigned i = 0; i < WF_PGS; i++) {
@@ -142,6 +146,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     struct wf_switch *sw = (struct wf_switch *)node;
 
     node->cut_through = sw->cfg.mode == WF_MODE_CUT_THROUGH;
+    sw->mac_word = wf_edit_mac_word(node->mac);
     sw->l2 = sw->cfg.forwarding == WF_FORWARD_L2;
     sw->buffer_bytes = sw->cfg.buffer_bytes;
     sw->cell_bytes = (uint32_t)sw->cfg.cell_bytes;
@@ -159,6 +164,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     sw->trims = any_trims(sw);
     wf_lb_ready(sw, arena);
     wf_age_ready(sw, arena);
+    sw->routes = !sw->l2 && !sw->ends && !sw->age;
     for (unsigned i = 0; i < node->n_ports; i++)
         init_port(sw, &node->ports[i], arena);
     wf_switch_buffer_ready(sw, arena);

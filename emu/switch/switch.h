@@ -34,14 +34,16 @@ struct wf_pg {
     struct wf_pg_limits lim;
     struct wf_blames *blames; /* of a lossless group */
     uint64_t ctr[WF_PG_CTRS];
-    uint64_t limit; /* as lim's */
+    uint64_t calm; /* admit.h: bytes up to which a frame is taken without another look */
     bool lossless, xoff;
     uint8_t prio; /* whom to pause */
     uint8_t pool; /* ingress pool */
     bool dynamic; /* its share is bounded by what is free of the pool, times 2^shift */
     int8_t shift;
-    bool shrinks;  /* it has more headroom than its link needs now, until it is empty */
-    bool reserves; /* lim.reserved is not 0 */
+    bool shrinks;      /* it has more headroom than its link needs now, until it is empty */
+    bool reserves : 1, /* lim.reserved is not 0 */
+        plain : 1,     /* its frames are counted in bytes, at ingress alone, to one threshold */
+        stirred : 1;   /* a release has to look: XOFF, headroom, shrinks, or it is not plain */
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct wf_pg, ctr) + 8 * WF_PG_BYTES == 64 && sizeof(struct wf_pg) == 128,
@@ -52,7 +54,8 @@ _Static_assert(offsetof(struct wf_pg, ctr) + 8 * WF_PG_BYTES == 64 && sizeof(str
 struct wf_pool {
     uint64_t ctr[WF_POOL_CTRS];
     uint64_t shared, headroom; /* sizes */
-};
+    uint64_t calm;             /* as a group's */
+} __attribute__((aligned(64)));
 
 /* A link before its rate changed: when what was sent then is here, and the peer's response. */
 struct wf_was {
@@ -112,7 +115,9 @@ struct wf_switch {
     bool vlans;          /* some port knows VLANs */
     bool edits;          /* some port changes tags, DSCP or PCP of what it sends */
     bool l2;             /* cfg.forwarding */
+    bool routes;         /* and nothing else: not l2, no end of tunnels, no address ever ages */
 
+    uint64_t mac_word; /* the node's, as wf_edit_mac_word() has it */
     const struct wf_graph *graph;
     struct wf_pg (*pg)[WF_PGS];       /* [port][pg] */
     struct wf_lb *lb;                 /* NULL: plain ECMP */
@@ -129,7 +134,7 @@ struct wf_switch {
     uint64_t latency_ps;                                    /* as in cfg */
     struct wf_port_class class __attribute__((aligned(8))); /* of cfg.port */
 
-    struct wf_pool ipool[WF_POOLS] __attribute__((aligned(64)));
+    struct wf_pool ipool[WF_POOLS];
     struct wf_pool epool[WF_POOLS];
     struct wf_watchdog **watchdog; /* [port], NULL: it has none; NULL: no port has one */
     uint32_t n_flows;              /* of the scenario: what sizes tables of flows */
@@ -186,11 +191,13 @@ extern const struct wf_stage wf_switch_stages[]; /* ends with a NULL name */
 /* What no switch lets through, whatever its tables say, come by a port or out of a tunnel. */
 static inline enum wf_reason wf_switch_refuses(const struct wf_switch *sw, const struct wf_pkt *pkt)
 {
-    const uint8_t *b = wf_pkt_bytes(pkt);
+    uint64_t dst, src; /* and what follows them: the EtherType is there too */
 
     if (!(pkt->p.flags & WF_P_ETH))
         return WF_DROP_MALFORMED;
-    if (!memcmp(b, b + 6, 6) || !memcmp(b + 6, sw->node.mac, 6))
+    memcpy(&dst, wf_pkt_bytes(pkt), 8);
+    memcpy(&src, wf_pkt_bytes(pkt) + 6, 8);
+    if (!((dst ^ src) << 16) || !((src ^ sw->mac_word) << 16))
         return WF_DROP_OWN_SOURCE;
     return pkt->p.flags & (WF_P_RESERVED_MAC | WF_P_MAC_CONTROL) ? WF_DROP_RESERVED_MAC
                                                                  : WF_DROP_NONE;
@@ -220,9 +227,9 @@ static inline uint64_t wf_switch_fed_ps(const struct wf_switch *sw, const struct
 
     return fed > out_ps ? fed - out_ps : 0;
 }
-/* mmu.c */
-enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit *v);
-void wf_switch_release(struct wf_switch *sw, struct wf_pkt *pkt);
+/* mmu.c, and admit.h */
+/* Thresholds or watermarks are others than before: the next frame of each group looks. */
+void wf_switch_alert(struct wf_switch *sw);
 /* What the group holds no longer asks for a pause. */
 void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned pg);
 /* Bytes at which a group's headroom begins, as its pool stands; and at which XON is sent. */

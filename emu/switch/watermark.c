@@ -118,4 +118,5 @@ void wf_switch_watermarks_clear(struct wf_switch *sw, struct wf_arena *arena, un
                 *(persistent ? p.max : user_of(sw, kind, at, i)) = *p.level;
             }
     }
+    wf_switch_alert(sw);
 }

@@ -67,7 +67,7 @@ void wf_edit_set_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
                       const uint8_t src[6])
 {
     WF_ASSERT(p->flags & WF_P_ETH);
-    wf_edit_macs(frame, p, dst, src);
+    wf_edit_mac_words(frame, p, wf_edit_mac_word(dst), wf_edit_mac_word(src));
 }
 
 uint16_t wf_ip4_checksum(const uint8_t *hdr, uint32_t len)

@@ -54,27 +54,28 @@ static inline uint16_t wf_checksum_adjust(uint16_t sum, uint16_t from, uint16_t 
 static inline void wf_edit_sum_less_ttl(uint8_t *sum)
 {
     uint16_t s;
-    uint32_t x;
 
     memcpy(&s, sum, 2);
-    x = (uint16_t)~s + 0xfffeu;
-    s = (uint16_t) ~(x + (x >> 16)); /* after one carry there is no other */
+    s = (uint16_t)(s + 1 + (s >= 0xfffe)); /* ~(~s + 0xfffe), its carry added */
     memcpy(sum, &s, 2);
 }
 
-/* What the two above do, and wf_edit_route() each hop: in one piece with who calls it. */
+/* What wf_edit_dec_ttl() does, and wf_edit_route() each hop: in one piece with who calls it. */
 static inline bool wf_edit_ttl_down(uint8_t *frame, struct wf_parsed *p)
 {
     uint8_t *ip = frame + p->l3_off;
+    uint32_t flags = p->flags, w;
 
-    if (!(p->flags & WF_P_IP) || p->ttl <= 1)
+    memcpy(&w, &p->pcp, sizeof(w)); /* pcp to ttl: so will the digest ask for it */
+    if (!(flags & WF_P_IP) || w >> 24 <= 1)
         return false;
-    p->ttl--;
-    if (p->flags & WF_P_IP4) {
-        ip[8] = p->ttl;
+    w -= 1u << 24;
+    memcpy(&p->pcp, &w, sizeof(w));
+    if (flags & WF_P_IP4) {
+        ip[8] = (uint8_t)(w >> 24);
         wf_edit_sum_less_ttl(ip + 10);
     } else {
-        ip[7] = p->ttl;
+        ip[7] = (uint8_t)(w >> 24);
     }
     return true;
 }
@@ -89,30 +90,29 @@ static inline uint64_t wf_edit_mac_word(const uint8_t mac[6])
     return low | (uint64_t)high << 32;
 }
 
-/* Returns the first eight bytes of the frame as they are then. */
-static inline uint64_t wf_edit_macs(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
-                                    const uint8_t src[6])
+/* Both MACs, as wf_edit_mac_word() has them. Returns the first eight bytes of the frame as they are
+ * then. */
+static inline uint64_t wf_edit_mac_words(uint8_t *frame, struct wf_parsed *p, uint64_t dst,
+                                         uint64_t src)
 {
-    uint64_t to = wf_edit_mac_word(dst), from = wf_edit_mac_word(src);
-    uint32_t rest = (uint32_t)(from >> 16);
+    uint64_t begins = dst | src << 48;
+    uint32_t rest = (uint32_t)(src >> 16);
 
-    p->flags &= ~(uint32_t)WF_P_MAC_FLAGS;
-    if (__builtin_expect(to & 1, 0))
-        p->flags |= wf_parse_mac_flags(dst);
-    to |= from << 48;
-    memcpy(frame, &to, 8);
+    memcpy(frame, &begins, 8);
     memcpy(frame + 8, &rest, 4);
-    return to;
+    if (__builtin_expect((p->flags & WF_P_MAC_FLAGS) | (dst & 1), 0)) /* either was no unicast */
+        p->flags = (p->flags & ~(uint32_t)WF_P_MAC_FLAGS) | wf_parse_mac_flags(frame);
+    return begins;
 }
 
 /* What a router does: TTL down and both MACs. False, and nothing changed, as wf_edit_dec_ttl. The
  * frame has an Ethernet header; *begins is its first eight bytes after that. */
-static inline bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, const uint8_t dst[6],
-                                 const uint8_t src[6], uint64_t *begins)
+static inline bool wf_edit_route(uint8_t *frame, struct wf_parsed *p, uint64_t dst, uint64_t src,
+                                 uint64_t *begins)
 {
     if (!wf_edit_ttl_down(frame, p))
         return false;
-    *begins = wf_edit_macs(frame, p, dst, src);
+    *begins = wf_edit_mac_words(frame, p, dst, src);
     return true;
 }
 

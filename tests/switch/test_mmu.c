@@ -447,6 +447,54 @@ static void watermarks_are_cleared_apart(void **state)
     wf_arena_free(&arena);
 }
 
+/* A group that has held as much before is not looked at; what it counts, and the point of XOFF, are
+ * the same as the first time. Clearing begins anew. */
+static void what_was_held_before_is_counted_again(void **state)
+{
+    static const unsigned frames[] = {10, 6, 15, 12, 19, 3, 22, 20, 21, 5, 18};
+    const uint64_t threshold = 20 * FRAME;
+    struct wf_pg_cfg *pg = make(2);
+    struct wf_arena arena = {0};
+    uint64_t most = 0, shared, t = 20 * US;
+    struct wf_fabric *f;
+    uint64_t *c;
+
+    (void)state;
+    pg->lossless = true;
+    pg->xoff_bytes = threshold;
+    pg->headroom_bytes = 60 * FRAME;
+    f = stopped(1);
+    c = group(f, 0);
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+        uint64_t held = (uint64_t)frames[i] * FRAME;
+
+        if (i == 9) {
+            wf_switch_watermarks_clear(the_switch(f), &arena, WF_WATERMARK_ALL, true);
+            most = 0;
+        }
+        wft_pfc(f, 1, 1 << 3, 65535);
+        wft_run(f, t += 5 * US);
+        burst(f, 0, 1, frames[i]);
+        wft_run(f, t += 20 * US);
+        most = held > most ? held : most;
+        shared = most < threshold ? most : threshold;
+        assert_int_equal(c[WF_PG_BYTES], held);
+        assert_int_equal(c[WF_PG_SHARED_BYTES], held < threshold ? held : threshold);
+        assert_int_equal(the_switch(f)->pg[0][3].xoff, held > threshold);
+        assert_int_equal(mark(f, WF_WATERMARK_PG_SHARED, 0, 3, true), shared);
+        assert_int_equal(mark(f, WF_WATERMARK_POOL, 0, 0, true), shared);
+        if (i < 9) /* no watermark of SONiC's: none clears it */
+            assert_int_equal(c[WF_PG_MAX_BYTES], most);
+        wft_pfc(f, 1, 1 << 3, 0);
+        wft_run(f, t += 40 * US);
+        assert_int_equal(c[WF_PG_BYTES], 0);
+        assert_int_equal(c[WF_PG_SHARED_BYTES], 0);
+        assert_int_equal(c[WF_PG_HEADROOM_BYTES], 0);
+    }
+    finish(f);
+    wf_arena_free(&arena);
+}
+
 static void alphas_are_powers_of_two(void **state)
 {
     static const struct {
@@ -504,6 +552,7 @@ int main(void)
         cmocka_unit_test(fc_E10),
         cmocka_unit_test(headroom_stays_until_the_wire_is_empty),
         cmocka_unit_test(watermarks_are_cleared_apart),
+        cmocka_unit_test(what_was_held_before_is_counted_again),
         cmocka_unit_test(alphas_are_powers_of_two),
         cmocka_unit_test(dcqcn_thresholds_are_the_papers),
     };

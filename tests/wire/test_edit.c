@@ -108,7 +108,9 @@ static void edits_keep_everything_else(void **state)
         memcpy(routed, f, sizeof(f));
         q = p;
         memcpy(&begins, f, sizeof(begins));
-        assert_int_equal(wf_edit_route(routed, &q, dst, src, &begins), ttl > 1);
+        assert_int_equal(
+            wf_edit_route(routed, &q, wf_edit_mac_word(dst), wf_edit_mac_word(src), &begins),
+            ttl > 1);
         assert_memory_equal(&begins, routed, sizeof(begins));
         assert_memory_equal(routed, ttl > 1 ? dst : f, 6);
         assert_memory_equal(routed + 6, ttl > 1 ? src : f + 6, 6);
