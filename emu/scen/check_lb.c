@@ -31,8 +31,8 @@ static bool minds_order(const struct wf_desc *d, const struct wf_desc_flow *f)
 {
     return f->cfg.service == WF_FLOW_UC ||
            (f->cfg.service == WF_FLOW_RC &&
-            (f->cfg.op || wf_flow_retransmit(&f->cfg, &d->hosts[f->from].cfg.nic,
-                                             &d->hosts[f->to].cfg.nic) != WF_SELECTIVE));
+            (wf_flow_retransmit(&f->cfg, &d->hosts[f->from].cfg.nic, &d->hosts[f->to].cfg.nic) !=
+             WF_SELECTIVE));
 }
 
 /* Somebody who sends from one leaf to another and minds order; NULL: nobody. */

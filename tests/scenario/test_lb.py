@@ -62,7 +62,9 @@ class LoadBalancing(unittest.TestCase):
         at_home = HEAD[:HEAD.index("workload")] + (
             'switches: {"*": {lb: {mode: spray}}}\nworkload: [{name: a, from: h0, to: h1, size: 1kB}]\n')
         for text in (switches("{mode: flowlet}"), switches("{resilient: stay}"),
-                     one_spine.replace("leaf0-spine1", "leaf0-spine0"), at_home):
+                     one_spine.replace("leaf0-spine1", "leaf0-spine0"), at_home,
+                     *(switches("{mode: spray}").replace("size:", f"retransmit: selective, op: {op}, size:")
+                       for op in ("write", "send_imm", "read", "fetch_add"))):
             done = weft("check", "-", text=text)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
