@@ -9,6 +9,7 @@
 
 #include "host/cc_guard.h"
 #include "host/nic.h"
+#include "wire/edit.h"
 
 enum { BTH_BECN = 4 };
 
@@ -40,6 +41,16 @@ static uint64_t tighter(uint64_t a, uint64_t b)
     return !a || (b && b < a) ? b : a;
 }
 
+/* Nothing more is to be sent, as far as this end knows: a responder has been asked for all. */
+static bool over(const struct wf_nic_cc *x)
+{
+    const struct wf_qp *qp = &x->nq->qp;
+
+    if (x->nq->flow)
+        return wf_flow_over(x->flow);
+    return qp->respm.read_requests >= x->flow->cfg.count && !qp->resp.data;
+}
+
 static void set_timer(struct wf_nic_cc *x)
 {
     struct wf_node *node = &x->nq->host->node;
@@ -49,7 +60,7 @@ static void set_timer(struct wf_nic_cc *x)
         return;
     if (wf_event_pending(&x->timer))
         wf_lcore_cancel(lcore_of(x), &x->timer);
-    if (t != WF_CC_NEVER && !wf_flow_over(x->nq->flow))
+    if (t != WF_CC_NEVER && !over(x))
         wf_lcore_schedule(lcore_of(x), &x->timer, t > soonest ? t : soonest,
                           wf_event_key(node->entity, WF_EV_TIMER, node->seq++), timer_event);
 }
@@ -105,12 +116,25 @@ void wf_nic_cc_tune(const struct wf_cc_use *use, struct wf_qp_cfg *cfg)
     cfg->ask_bytes = use->law->flags & WF_CC_WINDOW ? 1 : use->law->ack_bytes;
 }
 
-void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_arena *arena)
+bool wf_nic_cc_paces_reads(const struct wf_cc_use *use)
+{
+    return use->law->flags & WF_CC_PACED &&
+           !(use->law->flags & (WF_CC_RTT | WF_CC_ECHO | WF_CC_INT));
+}
+
+bool wf_nic_cc_limits_reads(const struct wf_cc_use *use)
+{
+    return use->law->flags & WF_CC_WINDOW || !wf_nic_cc_paces_reads(use);
+}
+
+void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_flow *flow,
+                   struct wf_arena *arena)
 {
     struct wf_nic_cc *x = WF_ARENA_NEW(arena, struct wf_nic_cc);
 
     x->use = use;
     x->nq = nq;
+    x->flow = flow;
     x->cc.state = wf_arena_alloc(arena, use->law->state_size + 1);
     x->cc.cfg = use->cfg;
     x->cc.out.timer_ps = WF_CC_NEVER;
@@ -169,6 +193,13 @@ void wf_nic_cc_sent(struct wf_nic_qp *nq, uint32_t payload_len, bool again, bool
     apply(x);
 }
 
+void wf_nic_cc_read(struct wf_nic_qp *nq, uint32_t payload_len, bool again)
+{
+    if (!started(nq)) /* nobody else has told this end that the flow has begun */
+        wf_nic_cc_start(nq, nq->cc->flow->base_rtt_ps);
+    wf_nic_cc_sent(nq, payload_len, again, false);
+}
+
 /* The round trip of the newest packet that is acknowledged now; 0: it was not measured. */
 static uint64_t take_rtt(struct wf_nic_cc *x, uint64_t una_seq)
 {
@@ -209,7 +240,9 @@ void wf_nic_cc_answered(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         .rtt_ps = take_rtt(x, r->una_seq),
         .hop_count = WF_NIC_TTL + 1u - pkt->p.ttl,
         .hops = hops,
-        .ecn = wf_pkt_bytes(pkt)[pkt->p.bth_off + BTH_BECN] & 0x40,
+        /* the data of a READ came here itself */
+        .ecn = wf_pkt_bytes(pkt)[pkt->p.bth_off + BTH_BECN] & 0x40 ||
+               (pkt->p.payload_len && pkt->p.ecn == WF_ECN_CE),
     };
 
     if (!started(nq))

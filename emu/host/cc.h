@@ -37,6 +37,7 @@ struct wf_nic_cc {
     struct wf_cc cc;
     const struct wf_cc_use *use;
     struct wf_nic_qp *nq;
+    struct wf_flow *flow;
     struct wf_event timer;
     uint64_t una_byte, naks, timeouts; /* of the transport, at the last call */
     uint64_t rtt_ps;                   /* the last one measured */
@@ -48,7 +49,17 @@ struct wf_nic_cc {
 /* What the transport is to do differently under this control. */
 void wf_nic_cc_tune(const struct wf_cc_use *use, struct wf_qp_cfg *cfg);
 /* Gives the queue pair its control, from the arena; it acts from wf_nic_cc_start() on. */
-void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_arena *arena);
+void wf_nic_cc_add(struct wf_nic_qp *nq, const struct wf_cc_use *use, struct wf_flow *flow,
+                   struct wf_arena *arena);
+/*
+ * The data of READs is sent by the responder, and nobody acknowledges it: a law that goes by CNPs,
+ * or by nothing, paces all that the responder's queue pair sends. Other laws hear of it where it
+ * arrives: they, and windows of any, limit at the requester what it asks for.
+ */
+bool wf_nic_cc_paces_reads(const struct wf_cc_use *use);
+bool wf_nic_cc_limits_reads(const struct wf_cc_use *use);
+/* Data of a READ was drawn. */
+void wf_nic_cc_read(struct wf_nic_qp *nq, uint32_t payload_len, bool again);
 /* Bytes of telemetry that its data carries. */
 uint32_t wf_nic_cc_int_len(const struct wf_nic_qp *nq);
 void wf_nic_cc_start(struct wf_nic_qp *nq, uint64_t base_rtt_ps);

@@ -76,7 +76,7 @@ static const struct wf_key nic_rows[] = {
      .doc = "DSCP of CNPs; their priority follows by dscp_to_priority.",
      .source = "captured on a ConnectX-4 Lx; mlxconfig: CNP_DSCP 48, CNP_802P_PRIO 6"},
     {"cc", WF_KEY_STRING, NIC(cc), "",
-     .doc = "Congestion control of the flows that it sends, unless they name one: an entry of "
+     .doc = "Congestion control of the data that it sends, unless flows name one: an entry of "
             "`cc:`, a law's name, the path of a shared object, or none. Without one an attachment "
             "has no NIC: frames pass untouched."},
 };

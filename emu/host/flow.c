@@ -88,6 +88,24 @@ bool wf_flow_over(const struct wf_flow *f)
     return f->completed + f->failed >= f->cfg.count;
 }
 
+static bool data_comes_back(const struct wf_flow_cfg *cfg)
+{
+    return cfg->op == WF_WORK_READ;
+}
+
+/* What data met on its way, and CNPs for it: of READs it goes the other way. */
+static void settle_data(struct wf_flow *f)
+{
+    bool back = f->rx && data_comes_back(&f->cfg);
+    const struct wf_nic_qp *from = back ? f->rx : f->tx, *to = back ? f->tx : f->rx;
+    uint64_t *c = f->ctr;
+
+    c[WF_FLOW_CNP_RX] = from->cnps;
+    c[WF_FLOW_CNP_TX] = to && to->np ? to->np->sent : 0;
+    c[WF_FLOW_CE_RX] = (to ? to : from)->qp.resp.ce_packets;
+    c[WF_FLOW_DELAY_MAX_PS] = to ? to->delay_max_ps : 0;
+}
+
 void wf_flow_settle(struct wf_flow *f)
 {
     const struct wf_requester *r = &f->tx->qp.req;
@@ -109,13 +127,10 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_ACK_RX] = r->acks;
     c[WF_FLOW_NAK_RX] = r->naks;
     c[WF_FLOW_TIMEOUTS] = r->timeouts;
-    c[WF_FLOW_CNP_RX] = f->tx->cnps;
-    c[WF_FLOW_CNP_TX] = f->rx && f->rx->np ? f->rx->np->sent : 0;
     c[WF_FLOW_BYTES] = f->rx ? s->bytes : r->una_byte;
     c[WF_FLOW_NAK_TX] = s->naks;
     c[WF_FLOW_DUP_RX] = s->duplicates;
-    c[WF_FLOW_CE_RX] = s->ce_packets;
-    c[WF_FLOW_DELAY_MAX_PS] = f->rx ? f->rx->delay_max_ps : 0;
+    settle_data(f);
     wf_flow_settle_more(f);
 }
 
@@ -199,15 +214,33 @@ static void dress(struct wf_nic_qp *nq, const struct wf_node *to, const struct w
     know_dst(&nq->form, h->node.ports[0].peer->node, f, v4);
 }
 
-/* What the receiver does for the control of the sender. */
-static void serve(struct wf_flow *f, const struct wf_host *to, struct wf_arena *arena)
+/* What the receiver of data does for the control of who sends it. */
+static void serve(struct wf_flow *f, struct wf_nic_qp *nq, struct wf_arena *arena)
 {
     uint32_t flags = f->cfg.control ? f->cfg.control->law->flags : 0;
+    int cnp = nq->host->cfg.nic.cnp;
 
-    if (to->cfg.nic.cnp != WF_TRI_AUTO)
-        flags = to->cfg.nic.cnp == WF_TRI_ON ? flags | WF_CC_CNP : flags & ~(uint32_t)WF_CC_CNP;
+    if (cnp != WF_TRI_AUTO)
+        flags = cnp == WF_TRI_ON ? flags | WF_CC_CNP : flags & ~(uint32_t)WF_CC_CNP;
     if (flags & (WF_CC_CNP | WF_CC_ECHO | WF_CC_INT))
-        wf_np_add(f->rx, flags, arena);
+        wf_np_add(nq, flags, arena);
+}
+
+/* Who sends data has the flow's control; of READs see cc.h. */
+static void control(struct wf_flow *f, struct wf_arena *arena)
+{
+    const struct wf_cc_use *use = f->cfg.control;
+    bool back = data_comes_back(&f->cfg);
+
+    if (use && (!back || wf_nic_cc_limits_reads(use)))
+        wf_nic_cc_add(f->tx, use, f, arena);
+    if (use && back && wf_nic_cc_paces_reads(use))
+        wf_nic_cc_add(f->rx, use, f, arena);
+}
+
+struct wf_nic_cc *wf_flow_cc(const struct wf_flow *f)
+{
+    return f->rx && f->rx->cc ? f->rx->cc : f->tx->cc;
 }
 
 static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to, uint32_t number,
@@ -242,9 +275,8 @@ static void make_qps(struct wf_flow *f, struct wf_host *from, struct wf_host *to
     dress(f->rx, &from->node, &from->cfg, &f->cfg);
     if (f->cfg.rate_bps)
         wf_txclock_init(f->cfg.op < WF_WORK_READ ? &f->tx->pace : &f->rx->pace, f->cfg.rate_bps);
-    if (f->cfg.control)
-        wf_nic_cc_add(f->tx, f->cfg.control, arena);
-    serve(f, to, arena);
+    control(f, arena);
+    serve(f, data_comes_back(&f->cfg) ? f->tx : f->rx, arena);
     f->rkey = number + 1;
     f->raddr = 0x100000000ull * (number + 1);
     f->rx->mr = (struct wf_mr){f->rkey, WF_MEM_REMOTE_WRITE, f->raddr, f->cfg.size_bytes, NULL};
@@ -259,7 +291,7 @@ static void make_dial(struct wf_flow *f, struct wf_host *from, struct wf_arena *
     if (f->cfg.rate_bps)
         wf_txclock_init(&f->tx->pace, f->cfg.rate_bps);
     if (f->cfg.control)
-        wf_nic_cc_add(f->tx, f->cfg.control, arena);
+        wf_nic_cc_add(f->tx, f->cfg.control, f, arena);
 }
 
 struct wf_flow *wf_host_add_flow(struct wf_host *from, struct wf_node *to,

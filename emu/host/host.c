@@ -205,6 +205,7 @@ static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_o
     struct wf_host *h = (struct wf_host *)node;
     uintptr_t last = (uintptr_t)*at;
     struct wf_flow *f = (struct wf_flow *)(last & ~(uintptr_t)1);
+    struct wf_nic_cc *cc;
 
     if (!last && h->cfg.listen.port) {
         *at = h->endpoint;
@@ -213,9 +214,9 @@ static bool host_counters(struct wf_node *node, const void **at, struct wf_ctr_o
     }
     if (*at == (const void *)h->endpoint)
         f = NULL;
-    if (f && !(last & 1) && f->tx->cc && f->tx->cc->use->table) {
+    if (f && !(last & 1) && (cc = wf_flow_cc(f)) && cc->use->table) {
         *at = (const void *)(last | 1);
-        *out = (struct wf_ctr_obj){f->name, f->tx->cc->use->table, f->tx->cc->values};
+        *out = (struct wf_ctr_obj){f->name, cc->use->table, cc->values};
         return true;
     }
     *at = f = f ? f->next : h->flows;

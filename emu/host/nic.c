@@ -245,6 +245,8 @@ static void send_answer(struct wf_nic_qp *nq, struct wf_qp_out *out)
         wf_txclock_take(&nq->pace, nq->host->node.net->lc->now_ps,
                         pkt->frame_len + WF_WIRE_OVERHEAD);
     launch(nq, pkt);
+    if (out->payload_len && nq->cc)
+        wf_nic_cc_read(nq, out->payload_len, out->again);
 }
 
 static void draw_request(struct wf_nic_qp *nq, uint64_t now)

@@ -98,6 +98,8 @@ struct wf_pkt *wf_nic_real(struct wf_net *net, const struct wf_roce *frame, cons
 /* All its messages have an end, so that nobody needs its timers. */
 bool wf_flow_over(const struct wf_flow *flow);
 void wf_flow_settle(struct wf_flow *flow);
+/* What controls its data; NULL: nothing does. */
+struct wf_nic_cc *wf_flow_cc(const struct wf_flow *flow);
 /* Its queue pair is there: messages may be posted. */
 void wf_flow_begin(struct wf_flow *flow);
 /* Ask for its connection anew, so much later; -ETIMEDOUT: that is too late. */

@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "scen/scen_priv.h"
 #include "scen/sizes.h"
+#include "xport/work.h"
 
 static void stream(struct wf_prng *p, const struct wf_scenario *s, const struct wf_scen_work *w,
                    const char *what)
@@ -47,6 +48,9 @@ static struct wf_desc_flow *add_flow(struct wf_scenario *s, const struct wf_scen
                                      uint32_t from, uint32_t to, int64_t serial)
 {
     const char *a = s->desc.hosts[from].name, *b = s->desc.hosts[to].name;
+    /* the data of READs is sent by the other end */
+    const struct wf_nic_cfg *nic =
+        &s->desc.hosts[w->cfg.op == WF_WORK_READ && !w->cfg.connect ? to : from].cfg.nic;
     struct wf_desc_flow *f;
 
     if (!make_room(s))
@@ -55,8 +59,7 @@ static struct wf_desc_flow *add_flow(struct wf_scenario *s, const struct wf_scen
     *f = (struct wf_desc_flow){.from = from, .to = to, .cfg = w->cfg};
     f->cfg.control = w->control;
     if (!w->cfg.cc)
-        f->cfg.control =
-            wf_scen_cc(s, s->desc.hosts[from].cfg.nic.cc, &s->desc.hosts[from].cfg.nic.cc, w->at);
+        f->cfg.control = wf_scen_cc(s, nic->cc, &nic->cc, w->at);
     if (serial >= 0)
         f->name = wf_arena_printf(&s->arena, "%s:%s-%s:%lld", w->name, a, b, (long long)serial);
     else

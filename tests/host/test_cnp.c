@@ -15,8 +15,10 @@
 #include "support.h"
 
 #include "base/prng.h"
+#include "host/host.h"
 #include "wire/edit.h"
 #include "wire/icrc.h"
+#include "xport/work.h"
 
 enum { FLOWS = 4, CNPS_MAX = 4096 };
 
@@ -324,6 +326,24 @@ static void fc_O11_by_header_not_by_size(void **state)
     wft_check(s.f);
 }
 
+/* The answers of a READ are data: who reads notifies the queue pair that answers. */
+static void answers_of_a_read(void **state)
+{
+    flow(0, 100000);
+    s.d.flows[0].from = 1;
+    s.d.flows[0].to = 0;
+    s.d.flows[0].cfg.op = WF_WORK_READ;
+    inject(WF_FAULT_CE, WF_FAULT_ROCE_DATA, 10);
+    run();
+    assert_true(s.tap.n > 0);
+    for (uint32_t i = 0; i < s.tap.n; i++)
+        assert_int_equal(s.tap.dqpn[i], wf_host_flow_qpn(0, false));
+    assert_int_equal(ctr("flow.f0", WF_FLOW_CE_RX), 9);
+    assert_int_equal(ctr("flow.f0", WF_FLOW_CNP_TX), s.tap.n);
+    assert_int_equal(ctr("flow.f0", WF_FLOW_CNP_RX), s.tap.n);
+    assert_true(ctr("flow.f0", WF_FLOW_DELAY_MAX_PS) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +354,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(paced_by_qp, setup, teardown),
         cmocka_unit_test_setup_teardown(delayed, setup, teardown),
         cmocka_unit_test_setup_teardown(with_a_nak, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_of_a_read, setup, teardown),
         cmocka_unit_test_setup_teardown(no_cnp_unless_it_is_on, setup, teardown),
         cmocka_unit_test_setup_teardown(only_data_makes_one, setup, teardown),
         cmocka_unit_test_setup_teardown(fc_O11_by_header_not_by_size, setup, teardown),
