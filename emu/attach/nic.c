@@ -322,6 +322,8 @@ struct wf_edge_nic *wf_edge_nic_new(struct wf_edge *e, struct wf_arena *arena)
     nic->cfg = e->cfg;
     nic->use = use;
     wf_np_resolve(&nic->cfg->nic, &nic->np);
+    if (nic->np.delay_ps)
+        nic->late = WF_ARENA_ARRAY(arena, struct wf_edge_np_late, WF_EDGE_NIC_LATE);
     nic->notifies = nic->cfg->nic.cnp == WF_TRI_AUTO ? !!(use->law->flags & WF_CC_CNP)
                                                      : nic->cfg->nic.cnp == WF_TRI_ON;
     wf_pairing_init(&nic->pairing, WF_ARENA_ARRAY(arena, struct wf_half, WF_EDGE_NIC_HALVES),

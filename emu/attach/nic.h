@@ -9,7 +9,7 @@
  * Which queue pair a CNP is about is known from pairing.h; while it is not, all that the host sends
  * to that address is slowed down, and CNPs go to queue pair 0, which another of these NICs takes
  * for the same. What waits is bounded: then frames stay in the peer's ring, untouched.
- * Left out: processing time, among it the delay of a CNP; windows (a real stack has its own), so
+ * Left out: processing time but for the delay of a CNP; windows (a real stack has its own), so
  * laws that only answer windows do nothing; round trips are not measured.
  */
 #ifndef WEFT_ATTACH_NIC_H
@@ -22,6 +22,7 @@
 #include "host/config.h"
 #include "host/pairing.h"
 #include "net/port.h"
+#include "wire/roce.h"
 
 struct wf_edge;
 struct wf_edge_nic;
@@ -29,6 +30,7 @@ struct wf_edge_nic;
 enum {
     WF_EDGE_NIC_HALVES = 1024, /* directions of connections that it knows at once */
     WF_EDGE_NIC_PLACES = 256,  /* of addresses that CNPs are paced by */
+    WF_EDGE_NIC_LATE = 64,     /* CNPs that wait for their delay; one more is not sent */
     WF_EDGE_NIC_WAITING = 64,  /* with so many waiting it takes no more: a stack's timers run */
 };
 
@@ -49,6 +51,13 @@ struct wf_edge_np_place {
     uint64_t next_ps;
 };
 
+/* A CNP that is not due yet. */
+struct wf_edge_np_late {
+    uint64_t due_ps;
+    uint32_t qpn, len;
+    uint8_t frame[WF_CNP_FRAME_MAX];
+};
+
 struct wf_edge_nic {
     struct wf_edge *edge;
     const struct wf_host_cfg *cfg;
@@ -59,6 +68,9 @@ struct wf_edge_nic {
     bool notifies;    /* CE is answered by CNPs */
     struct wf_np_cfg np;
     struct wf_edge_np_place places[WF_EDGE_NIC_PLACES];
+    struct wf_edge_np_late *late; /* a ring of WF_EDGE_NIC_LATE; NULL: CNPs have no delay */
+    uint32_t late_head, n_late;
+    struct wf_event late_event; /* the oldest is due */
 };
 
 /* From the arena, when the host's `nic` says so; else NULL. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The notification point of a NIC at an attachment: CNPs (IBA annex A17.9.3) for data that came
- * with CE, paced as host/cnp.h has it. Left out: the delay of a CNP.
+ * with CE, paced as host/cnp.h has it, and as late as it has it.
  */
 #include <string.h>
 
 #include "attach/nic_priv.h"
 #include "wire/edit.h"
-#include "wire/roce.h"
 
 enum { CNP_TTL = 64, NAK_SEQUENCE = 0x60 };
 
@@ -53,22 +52,64 @@ static uint32_t build_cnp(const struct wf_edge_nic *nic, const struct wf_pkt *ca
     return wf_cnp_build(buf, WF_CNP_FRAME_MAX, &h);
 }
 
-static void send_cnp(struct wf_edge_nic *nic, const struct wf_pkt *cause, bool from_us,
-                     uint32_t qpn)
+static void launch(struct wf_edge_nic *nic, const uint8_t *frame, uint32_t len, uint32_t qpn)
 {
     struct wf_net *net = nic->edge->node.net;
-    uint8_t buf[WF_CNP_FRAME_MAX];
-    uint32_t len = build_cnp(nic, cause, from_us, qpn, buf);
     struct wf_pkt *pkt = wf_pkt_new(net, len);
 
     if (!pkt)
         return; /* the run has failed: emulator_out_of_buffers */
-    memcpy(wf_pkt_hdr_rw(pkt), buf, len);
+    memcpy(wf_pkt_hdr_rw(pkt), frame, len);
     wf_ingress_dress(nic->edge, pkt);
     wf_pkt_generated(net, pkt);
     nic->edge->ctr[WF_EDGE_NP_CNP]++;
     nic->edge->ctr[WF_EDGE_NP_CNP_BY_ADDRESS] += !qpn;
     wf_port_enqueue(wf_edge_port(nic->edge), pkt);
+}
+
+static void late_event(struct wf_lcore *lc, struct wf_event *ev);
+
+static void wait_for_the_oldest(struct wf_edge_nic *nic)
+{
+    struct wf_node *node = &nic->edge->node;
+
+    if (nic->n_late && !wf_event_pending(&nic->late_event))
+        wf_lcore_schedule(node->net->lc, &nic->late_event, nic->late[nic->late_head].due_ps,
+                          wf_event_key(node->entity, WF_EV_TIMER, node->seq++), late_event);
+}
+
+/* All have the same delay, so that they are due in their order. */
+static void late_event(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_edge_nic *nic = WF_CONTAINER_OF(ev, struct wf_edge_nic, late_event);
+
+    while (nic->n_late && nic->late[nic->late_head].due_ps <= lc->now_ps) {
+        const struct wf_edge_np_late *l = &nic->late[nic->late_head];
+
+        nic->late_head = (nic->late_head + 1) % WF_EDGE_NIC_LATE;
+        nic->n_late--;
+        launch(nic, l->frame, l->len, l->qpn);
+    }
+    wait_for_the_oldest(nic);
+}
+
+static void send_cnp(struct wf_edge_nic *nic, const struct wf_pkt *cause, bool from_us,
+                     uint32_t qpn)
+{
+    uint8_t buf[WF_CNP_FRAME_MAX];
+    struct wf_edge_np_late *l;
+
+    if (!nic->late) {
+        launch(nic, buf, build_cnp(nic, cause, from_us, qpn, buf), qpn);
+        return;
+    }
+    if (nic->n_late == WF_EDGE_NIC_LATE)
+        return;
+    l = &nic->late[(nic->late_head + nic->n_late++) % WF_EDGE_NIC_LATE];
+    l->due_ps = wf_edge_nic_now(nic) + nic->np.delay_ps;
+    l->qpn = qpn;
+    l->len = build_cnp(nic, cause, from_us, qpn, l->frame);
+    wait_for_the_oldest(nic);
 }
 
 /* When the next one may be sent for what this half shares its interval with. Addresses that fall

@@ -69,7 +69,8 @@ static const struct wf_key nic_rows[] = {
     {"cnp_interval", WF_KEY_TIME, NIC(cnp_interval_ps), "auto", 0, WF_PS_PER_S, .may_auto = true,
      .doc = "Least time between two CNPs of one of these (min_time_between_cnps)."},
     {"cnp_delay", WF_KEY_TIME, NIC(cnp_delay_ps), "auto", 0, WF_PS_PER_S, .may_auto = true,
-     .doc = "From the last bit of the data to the CNP in the port's queue."},
+     .doc = "From the last bit of the data to the CNP in the port's queue; at an attachment "
+            "too."},
     {"cnp_on_nak", WF_KEY_ENUM, NIC(cnp_on_nak), "auto", .names = tri_names,
      .doc = "Whether a PSN sequence NAK comes with a CNP, within the same pacing."},
     {"cnp_dscp", WF_KEY_UINT, NIC(cnp_dscp), "48", 0, 63,

@@ -32,6 +32,7 @@ static struct wf_desc desc;
 static struct wf_edges edges;
 static struct wf_fabric *f;
 static struct wf_cc_use use;
+static uint64_t cnp_delay_ps = WF_KEY_AUTO;
 
 static struct wf_edge *edge(uint32_t host)
 {
@@ -56,6 +57,7 @@ static void describe(void)
         desc.hosts[i].cfg.attach.type = WF_ATTACH_ETHDEV;
         desc.hosts[i].cfg.attach.fifo_frames = 400;
         desc.hosts[i].cfg.nic.control = i == 2 ? NULL : &use;
+        desc.hosts[i].cfg.nic.cnp_delay_ps = cnp_delay_ps;
     }
 }
 
@@ -312,6 +314,46 @@ static void paced_as_configured(void **state)
     assert_int_equal(ctr(0, WF_EDGE_RP_CNP), 3);
 }
 
+static int begin_late(void **state)
+{
+    int rc;
+
+    cnp_delay_ps = 300 * WF_PS_PER_US;
+    rc = begin(state);
+    cnp_delay_ps = WF_KEY_AUTO;
+    return rc;
+}
+
+/* CNPs leave so much later than the data came, paced by when it did; too many at once are not
+ * sent. */
+static void late_as_configured(void **state)
+{
+    (void)state;
+    edge(3)->nic->np.interval_ps = 100 * WF_PS_PER_US;
+    for (uint32_t i = 0; i < 5; i++) { /* comes within 20 us of being said */
+        data(0, 3, 0x33, i, WF_ECN_CE);
+        run(60);
+    }
+    assert_int_equal(ctr(3, WF_EDGE_NP_CE), 5);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 0);
+    run(30); /* 330 us after the first */
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 1);
+    assert_int_equal(ctr(0, WF_EDGE_RP_CNP), 1);
+    run(120); /* 450 us: the next one was for the frame that came at 138 */
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 2);
+    run(1000);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 3);
+    edge(3)->nic->np.pacing = WF_CNP_PER_QP;
+    edge(3)->nic->np.delay_ps = 900 * WF_PS_PER_US; /* within which all of these come */
+    for (uint32_t q = 0; q < WF_EDGE_NIC_LATE + 10; q++) {
+        data(q & 1, 3, 0x100 + q, q, WF_ECN_CE);
+        if (q % 8 == 7)
+            run(30);
+    }
+    run(2000);
+    assert_int_equal(ctr(3, WF_EDGE_NP_CNP), 3 + WF_EDGE_NIC_LATE);
+}
+
 /* More connections than it can know: the oldest make room, what waits goes on its way. */
 static void memory_is_bounded(void **state)
 {
@@ -403,6 +445,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_frame_is_a_cnp, begin, end),
         cmocka_unit_test_setup_teardown(what_must_not_be_answered, begin, end),
         cmocka_unit_test_setup_teardown(paced_as_configured, begin, end),
+        cmocka_unit_test_setup_teardown(late_as_configured, begin_late, end),
         cmocka_unit_test_setup_teardown(memory_is_bounded, begin, end),
         cmocka_unit_test_setup_teardown(a_control_that_crashes_is_named, begin, end),
     };
