@@ -140,6 +140,7 @@ static void rx_req(struct wf_cm_agent *a, const struct wf_cm_peer *from, const s
     c->remote_guid = m->req.local_ca_guid;
     c->remote_qpn = m->req.local_qpn;
     c->remote_wait_ps = wf_cm_wait_ps(m->req.local_timeout);
+    c->retries = m->req.max_cm_retries; /* of either side (12.7.27) */
     wf_conn_tell(a, c, WF_CONN_EV_REQUEST, m, now_ps);
 }
 
@@ -266,17 +267,20 @@ static void rx_sidr_req(struct wf_cm_agent *a, const struct wf_cm_peer *from,
     struct wf_cm_msg rep;
 
     wf_cm_msg_init(&rep, WF_CM_SIDR_REP, m->mad.tid);
-    rep.sidr_rep = (struct wf_cm_sidr_rep){
-        .request_id = m->sidr_req.request_id, .status = 1, .service_id = m->sidr_req.service_id};
+    rep.sidr_rep = (struct wf_cm_sidr_rep){.request_id = m->sidr_req.request_id,
+                                           .status = WF_SIDR_NO_SERVICE,
+                                           .service_id = m->sidr_req.service_id};
     if (a->user.resolve)
         a->user.resolve(a->user.arg, from, m, &rep);
     wf_cm_stray(a, from, &rep);
 }
 
-static void rx_sidr_rep(struct wf_cm_agent *a, const struct wf_cm_msg *m, uint64_t now_ps)
+static void rx_sidr_rep(struct wf_cm_agent *a, const struct wf_cm_peer *from,
+                        const struct wf_cm_msg *m, uint64_t now_ps)
 {
     for (struct wf_conn *c = a->conns; c < a->conns + a->n_conns; c++)
-        if (c->state == WF_CONN_SIDR_SENT && c->local_id == m->sidr_rep.request_id) {
+        if (c->state == WF_CONN_SIDR_SENT && c->local_id == m->sidr_rep.request_id &&
+            !memcmp(c->peer.remote_gid, from->remote_gid, 16)) {
             c->state = WF_CONN_IDLE;
             c->timer_ps = WF_TIME_NEVER;
             c->pending = false;
@@ -330,7 +334,7 @@ void wf_cm_rx(struct wf_cm_agent *a, const struct wf_cm_peer *from, const uint8_
         rx_sidr_req(a, from, &m);
         break;
     case WF_CM_SIDR_REP:
-        rx_sidr_rep(a, &m, now_ps);
+        rx_sidr_rep(a, from, &m, now_ps);
         break;
     default:
         rx_of_conn(a, from, &m, now_ps);

@@ -19,7 +19,7 @@
 
 enum {
     WF_CM_STRAYS_MAX = 8, /* messages of no connection that wait to be pulled; more are lost */
-    WF_CM_RETRIES = 15,   /* what a peer is told, and the most of our own */
+    WF_CM_RETRIES = 15,   /* the most that a REQ can tell of */
 };
 
 /* 12.9.5 and 12.9.6, the states that last. */
@@ -72,19 +72,19 @@ struct wf_conn {
     uint64_t tid, remote_guid;
     struct wf_cm_peer peer;
     uint32_t qpn, remote_qpn;
-    uint64_t remote_wait_ps; /* how long the peer may take to answer */
-    uint64_t timer_ps;       /* WF_TIME_NEVER: not running */
-    uint8_t retries_left;
-    bool pending;            /* `mad` waits to be pulled */
-    uint8_t mad[WF_MAD_LEN]; /* the last message sent */
-    void *user;              /* the consumer's */
+    uint64_t remote_wait_ps;       /* how long the peer may take to answer */
+    uint64_t timer_ps;             /* WF_TIME_NEVER: not running */
+    uint8_t retries, retries_left; /* of a message; of the last one */
+    bool pending;                  /* `mad` waits to be pulled */
+    uint8_t mad[WF_MAD_LEN];       /* the last message sent */
+    void *user;                    /* the consumer's */
 };
 
 struct wf_cm_cfg {
     uint64_t guid;
     uint32_t first_id;    /* communication IDs count up from here */
     uint8_t response;     /* an answer takes at most 4.096 us x 2^n, by us and by whom we ask */
-    uint8_t retries;      /* of a message without an answer */
+    uint8_t retries;      /* of a message without an answer, and what a peer is told of that */
     uint64_t timewait_ps; /* 12.9.8.4 */
 };
 

@@ -28,8 +28,11 @@ struct wf_conn *wf_conn_new(struct wf_cm_agent *a, const struct wf_cm_peer *peer
         return NULL;
     while (!a->next_id || id_taken(a, a->next_id))
         a->next_id++;
-    *c = (struct wf_conn){
-        .local_id = a->next_id++, .peer = *peer, .timer_ps = WF_TIME_NEVER, .user = c->user};
+    *c = (struct wf_conn){.local_id = a->next_id++,
+                          .peer = *peer,
+                          .timer_ps = WF_TIME_NEVER,
+                          .user = c->user,
+                          .retries = a->cfg.retries};
     return c;
 }
 
@@ -44,7 +47,7 @@ void wf_conn_send(struct wf_cm_agent *a, struct wf_conn *c, const struct wf_cm_m
 {
     wf_cm_msg_put(c->mad, m);
     c->pending = true;
-    c->retries_left = a->cfg.retries;
+    c->retries_left = c->retries;
     c->remote_wait_ps = wait_ps;
     c->timer_ps = wait_ps ? now_ps + wait_ps : WF_TIME_NEVER;
 }
@@ -91,7 +94,7 @@ struct wf_conn *wf_cm_connect(struct wf_cm_agent *a, const struct wf_cm_peer *to
                                .pkey = 0xffff,
                                .path_mtu = qp->path_mtu & 15,
                                .rnr_retry = qp->rnr_retries & 7,
-                               .max_cm_retries = WF_CM_RETRIES,
+                               .max_cm_retries = a->cfg.retries & WF_CM_RETRIES,
                                .srq = qp->srq};
     m.path[0] = *path;
     m.path[0].ack_timeout = qp->ack_timeout & 31;

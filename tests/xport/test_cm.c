@@ -215,7 +215,7 @@ static void connect_and_disconnect(void **state)
     assert_memory_equal(b.msg.private_data, "hello", 6);
     assert_int_equal(b.msg.req.local_qpn, 0x55);
     assert_int_equal(b.msg.req.starting_psn, 0x155);
-    assert_int_equal(b.msg.req.max_cm_retries, 15);
+    assert_int_equal(b.msg.req.max_cm_retries, RETRIES);
     cross(&b, WF_CM_REP);
     assert_memory_equal(a.msg.private_data, "yes", 4);
     assert_int_equal(a.msg.rep.local_qpn, 0x77);
