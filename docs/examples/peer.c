@@ -6,6 +6,8 @@
  *   peer connect ADDRESS PORT OP...  to a model host that listens; OP: write, read, send, fadd,
  *                                    cas, bad_rkey, bad_va
  *   peer listen PORT [COUNT]         for the flows of model hosts that connect; COUNT connections
+ *   peer datagrams ADDRESS PORT N    N datagrams to a model host that listens; it may echo
+ *   peer echo PORT N                 N datagrams of a flow with service ud are taken and sent back
  * Exit status 0 when all was right.
  */
 #include <endian.h>
@@ -370,12 +372,170 @@ static int listen_for(char **arg, int n)
     return failed;
 }
 
+/* --- datagrams: port space UDP ---------------------------------------------------------------- */
+
+enum { GRH = 40, ROOM = GRH + MSG };
+
+/* The QP of a datagram service, whose n-th receive lies in the n-th room. */
+static struct ibv_mr *rooms(struct rdma_cm_id *id)
+{
+    struct ibv_mr *mr = region(id, (RECEIVES + 1) * ROOM);
+
+    for (int i = 0; i < RECEIVES; i++)
+        must(rdma_post_recv(id, (void *)(uintptr_t)i, (uint8_t *)mr->addr + i * ROOM, ROOM, mr),
+             "rdma_post_recv");
+    return mr;
+}
+
+/* The next that comes: behind 40 bytes, of which the last 20 are the IPv4 header, or all IPv6. */
+static uint8_t *next_datagram(struct rdma_cm_id *id, struct ibv_mr *mr, struct ibv_wc *wc)
+{
+    uint8_t *at;
+
+    must(rdma_get_recv_comp(id, wc) < 1 || wc->status, "rdma_get_recv_comp");
+    at = (uint8_t *)mr->addr + wc->wr_id * ROOM;
+    if (wc->byte_len < GRH || !(wc->wc_flags & IBV_WC_GRH) ||
+        (at[0] >> 4 != 6 && at[GRH - 20] != 0x45)) {
+        say(0, "40 bytes in front of a datagram");
+        exit(1);
+    }
+    return at;
+}
+
+static void post_again(struct rdma_cm_id *id, struct ibv_mr *mr, const struct ibv_wc *wc)
+{
+    must(rdma_post_recv(id, (void *)(uintptr_t)wc->wr_id, (uint8_t *)mr->addr + wc->wr_id * ROOM,
+                        ROOM, mr),
+         "rdma_post_recv");
+}
+
+static void judge_datagrams(uint32_t n, uint32_t good)
+{
+    char text[96];
+
+    snprintf(text, sizeof(text), "%u of %u datagrams are as announced", good, n);
+    say(n && good == n, text);
+}
+
+static struct ibv_qp_init_attr ud_attr(void)
+{
+    struct ibv_qp_init_attr attr = qp_attr();
+
+    attr.qp_type = IBV_QPT_UD;
+    return attr;
+}
+
+static int send_datagrams(char **arg)
+{
+    struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_UDP}, *res;
+    struct ibv_qp_init_attr attr = ud_attr();
+    struct offer ours = {.version = 1, .does = SENDS, .pattern = htobe32(PATTERN)}, theirs;
+    struct rdma_conn_param param = {.private_data = &ours, .private_data_len = OFFER_LEN};
+    uint32_t good = 0, n = (uint32_t)atoi(arg[2]);
+    struct rdma_cm_id *id;
+    struct ibv_ah *ah;
+    struct ibv_mr *mr;
+    uint8_t *out;
+
+    must(rdma_getaddrinfo(arg[0], arg[1], &hints, &res), "rdma_getaddrinfo");
+    must(rdma_create_ep(&id, res, NULL, &attr), "rdma_create_ep");
+    mr = rooms(id);
+    out = (uint8_t *)mr->addr + RECEIVES * ROOM;
+    ours.rkey = htobe32(id->qp->qp_num);
+    if (rdma_connect(id, &param)) {
+        printf("no service: %s, status %d\n",
+               id->event ? rdma_event_str(id->event->event) : "no event",
+               id->event ? id->event->status : 0);
+        return 1;
+    }
+    theirs = offered(id->event);
+    printf("queue pair 0x%x, Q_Key 0x%x, %u bytes at most, recv %u\n", id->event->param.ud.qp_num,
+           id->event->param.ud.qkey, theirs.len, theirs.recv);
+    ah = ibv_create_ah(id->pd, &id->event->param.ud.ah_attr);
+    must(!ah, "ibv_create_ah");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t len = 1 + i * 37 % (theirs.len < 1024 ? theirs.len : 1024);
+        struct ibv_wc wc;
+        uint8_t *back;
+
+        fill(out, len, PATTERN + i);
+        must(rdma_post_ud_send(id, NULL, out, len, mr, IBV_SEND_SIGNALED, ah,
+                               id->event->param.ud.qp_num),
+             "rdma_post_ud_send");
+        must(completion(id), "completion");
+        if (theirs.recv != 2) {
+            good++;
+            continue;
+        }
+        back = next_datagram(id, mr, &wc) + GRH;
+        good += wc.byte_len == GRH + len && wc.src_qp == id->event->param.ud.qp_num &&
+                right_bytes(back, len, PATTERN + i) == len;
+        post_again(id, mr, &wc);
+    }
+    judge_datagrams(n, good);
+    ibv_destroy_ah(ah);
+    rdma_destroy_ep(id);
+    rdma_freeaddrinfo(res);
+    return failed;
+}
+
+static void send_back(struct rdma_cm_id *id, struct ibv_mr *mr, struct ibv_wc *wc, uint8_t *at)
+{
+    struct ibv_ah *ah = ibv_create_ah_from_wc(id->pd, wc, (struct ibv_grh *)at, 1);
+
+    must(!ah, "ibv_create_ah_from_wc");
+    must(rdma_post_ud_send(id, NULL, at + GRH, wc->byte_len - GRH, mr, IBV_SEND_SIGNALED, ah,
+                           wc->src_qp),
+         "rdma_post_ud_send");
+    must(completion(id), "completion");
+    ibv_destroy_ah(ah);
+}
+
+static int echo_datagrams(char **arg)
+{
+    struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_UDP, .ai_flags = RAI_PASSIVE}, *res;
+    struct ibv_qp_init_attr attr = ud_attr();
+    struct offer ours = {.version = 1, .recv = 2, .len = htobe32(MSG)}, theirs;
+    struct rdma_conn_param param = {.private_data = &ours, .private_data_len = OFFER_LEN};
+    uint32_t good = 0, n = (uint32_t)atoi(arg[1]);
+    struct rdma_cm_id *listener, *id;
+    struct ibv_mr *mr;
+
+    must(rdma_getaddrinfo("::", arg[0], &hints, &res), "rdma_getaddrinfo"); /* IPv4 too */
+    must(rdma_create_ep(&listener, res, NULL, &attr), "rdma_create_ep");
+    must(rdma_listen(listener, 4), "rdma_listen");
+    must(rdma_get_request(listener, &id), "rdma_get_request");
+    theirs = offered(id->event);
+    mr = rooms(id);
+    must(rdma_accept(id, &param), "rdma_accept");
+    for (uint32_t i = 0; i < n; i++) {
+        struct ibv_wc wc;
+        uint8_t *at = next_datagram(id, mr, &wc);
+        uint32_t len = wc.byte_len - GRH;
+
+        good += wc.src_qp == theirs.rkey && right_bytes(at + GRH, len, theirs.pattern + i) == len &&
+                (!(wc.wc_flags & IBV_WC_WITH_IMM) || be32toh(wc.imm_data) == theirs.rkey);
+        send_back(id, mr, &wc, at);
+        post_again(id, mr, &wc);
+    }
+    judge_datagrams(n, good);
+    rdma_destroy_ep(id);
+    rdma_destroy_ep(listener);
+    rdma_freeaddrinfo(res);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 3 && !strcmp(argv[1], "connect"))
         return connect_to(argv + 2, argc - 2);
     if (argc > 2 && !strcmp(argv[1], "listen"))
         return listen_for(argv + 2, argc - 2);
-    fprintf(stderr, "usage: peer connect ADDRESS PORT OP... | peer listen PORT [COUNT]\n");
+    if (argc > 4 && !strcmp(argv[1], "datagrams"))
+        return send_datagrams(argv + 2);
+    if (argc > 3 && !strcmp(argv[1], "echo"))
+        return echo_datagrams(argv + 2);
+    fprintf(stderr, "usage: peer connect ADDRESS PORT OP... | peer listen PORT [COUNT]\n"
+                    "       peer datagrams ADDRESS PORT N | peer echo PORT N\n");
     return 2;
 }

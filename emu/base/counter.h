@@ -187,6 +187,7 @@
     X(CM_REJECTED, C, "cm_rejected_events", "requests refused, and connections that the peer refused", "", "", "") \
     X(CM_DISCONNECTED, C, "cm_disconnected_events", "connections that ended, by either side", "", "", "") \
     X(CM_UNREACHABLE, C, "cm_unreachable_events", "connections whose peer no longer answered", "", "", "") \
+    X(CM_RESOLVED, C, "cm_resolved_events", "requests for a service of datagrams answered with its queue pair", "", "", "") \
     X(RX_MSGS, C, "rx_messages", "requests of peers carried out", "", "", "") \
     X(RX_BYTES, C, "rx_bytes", "their payload bytes placed here", "", "", "") \
     X(RIGHT_BYTES, C, "right_bytes", "bytes of SENDs, and of the memory of connections of the past, that held the pattern which the peer had announced", "", "", "") \

@@ -188,7 +188,7 @@ static uint64_t listeners(const struct wf_desc *d, uint64_t *frames)
 
         if (!c->port || d->hosts[i].cfg.attach.type != WF_ATTACH_NONE)
             continue;
-        n += c->connections + 1;
+        n += c->connections + 2;
         *frames += LISTENER_FRAMES + c->connections * (uint64_t)LISTENER_FRAMES;
     }
     for (uint32_t i = 0; i < d->n_flows; i++) {
@@ -197,7 +197,8 @@ static uint64_t listeners(const struct wf_desc *d, uint64_t *frames)
         if (!c->connect)
             continue;
         n++; /* of a host that may not listen */
-        *frames += LISTENER_FRAMES + 2 * c->window_bytes / c->path_mtu;
+        *frames += LISTENER_FRAMES + 2 * c->window_bytes / c->path_mtu +
+                   (c->service == WF_FLOW_UD ? 2 * (uint64_t)c->count : 0);
     }
     return n;
 }

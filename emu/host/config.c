@@ -106,7 +106,7 @@ static const struct wf_key listen_rows[] = {
      .doc = "Refuse every request with this reason, such as 28 (consumer reject); 0: none."},
     {"recv", WF_KEY_ENUM, LISTEN(recv), "none", .names = recv_names,
      .doc = "What becomes of SENDs. none: refused as invalid requests. sink: taken, counted and "
-            "compared. echo: sent back too."},
+            "compared. echo: sent back too. The same of datagrams, which programs find by SIDR."},
     {"recv_size", WF_KEY_BYTES, LISTEN(recv_bytes), "4KiB", 1, 256ull << 10,
      .doc = "Room of each receive; a longer SEND ends its connection."},
     {"recv_depth", WF_KEY_UINT, LISTEN(recv_depth), "64", 0, 256,
@@ -226,7 +226,8 @@ static const struct wf_key flow_rows[] = {
     {"max_dest_rd_atomic", WF_KEY_UINT, FLOW(max_dest_rd_atomic), "16", 0, 128,
      .doc = "READs and atomics that the receiver can answer at once; one more is refused."},
     {"connect", WF_KEY_UINT, FLOW(connect), "0", 0, 65535,
-     .doc = "Ask the destination for a connection by rdma_cm (port space TCP) at this port, carry "
+     .doc = "Ask the destination for a connection by rdma_cm (port space TCP, of ud UDP) at this "
+            "port, carry "
             "out `op` with real bytes on the memory that its REP offers, or send them to its "
             "receives, and disconnect at the end; the destination is a real host or a model that "
             "listens "
@@ -249,9 +250,9 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
         return "service: ud has messages of one packet: size is beyond path_mtu";
     if (cfg->service != WF_FLOW_RC && cfg->retransmit && cfg->retransmit != WF_RETRANSMIT_AUTO)
         return "retransmit: only rc sends anything again";
-    if (cfg->connect && (cfg->service != WF_FLOW_RC || cfg->op == WF_WORK_SEND_INV ||
+    if (cfg->connect && (cfg->service == WF_FLOW_UC || cfg->op == WF_WORK_SEND_INV ||
                          cfg->retransmit == WF_SELECTIVE))
-        return "connect: knows rc; all operations but send_inv; go_back_n and go_back_0";
+        return "connect: knows rc and ud; all operations but send_inv; go_back_n and go_back_0";
     if (cfg->connect && cfg->op >= WF_WORK_READ && cfg->rate_bps)
         return "rate: of a flow that connects nothing paces what READs bring";
     return NULL;

@@ -25,6 +25,8 @@ void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_are
                 wf_errand_sq_len(&f->cfg), arena);
     wf_pattern_fill(p->mem, f->pattern, 0, p->mem_len);
     p->flow = f;
+    if (f->cfg.service == WF_FLOW_UD)
+        wf_datagrams_dial(p, arena);
     f->tx = p->nq;
     f->tx->flow = f;
 }
@@ -99,8 +101,12 @@ void wf_endpoint_connect(struct wf_flow *f)
     memcpy(to.remote_gid, frame->dst_ip, 16);
     memcpy(path.local_gid, frame->src_ip, 16);
     memcpy(path.remote_gid, frame->dst_ip, 16);
-    p->conn = wf_cm_connect(&ep->agent, &to, WF_CM_SERVICE_TCP + f->cfg.connect, &qp, &path, data,
-                            put_private(data, f), now);
+    if (p->ud)
+        p->conn = wf_cm_resolve(&ep->agent, &to, WF_CM_SERVICE_UDP + f->cfg.connect, data,
+                                put_private(data, f), now);
+    else
+        p->conn = wf_cm_connect(&ep->agent, &to, WF_CM_SERVICE_TCP + f->cfg.connect, &qp, &path,
+                                data, put_private(data, f), now);
     if (p->conn)
         p->conn->user = p;
     else
@@ -136,6 +142,26 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     wf_peer_open(p, &cfg);
     wf_cm_confirm(&p->ep->agent, p->conn, now_ps);
     wf_endpoint_flush(p->ep, now_ps); /* the RTU goes before the data */
+    wf_flow_begin(f);
+}
+
+void wf_endpoint_resolved(struct wf_peer_qp *p, const struct wf_cm_msg *m)
+{
+    struct wf_flow *f = p->flow;
+    struct wf_qp_cfg cfg = p->nq->qp.cfg;
+
+    p->conn->user = NULL;
+    p->conn = NULL;
+    if (!wf_datagrams_begin(p, m)) {
+        wf_endpoint_over(p, m->sidr_rep.status == WF_SIDR_NO_SERVICE);
+        return;
+    }
+    cfg.service = WF_SERVICE_UD;
+    cfg.dqpn = m->sidr_rep.qpn;
+    cfg.sq_psn = p->psn;
+    cfg.qkey = WF_UD_QKEY;
+    cfg.path_mtu = f->cfg.path_mtu;
+    wf_peer_open(p, &cfg);
     wf_flow_begin(f);
 }
 

@@ -10,7 +10,6 @@
 enum {
     CM_RESPONSE = 18, /* 1.07 s */
     CM_RETRIES = 15,
-    SPORT_FIRST = 0xc000,
     HEADERS_MAX = 40 + 8 + 12 + 16 + 4 + 4, /* of an L3 packet: IPv6, UDP, BTH, RETH, ImmDt, ICRC */
     UD_SEND_ONLY = WF_SERVICE_UD | WF_OP_SEND_ONLY,
 };
@@ -18,7 +17,7 @@ enum {
 
 /* --- datagrams -------------------------------------------------------------------------------- */
 
-static bool is_v4(const uint8_t gid[16])
+bool wf_gid_is_v4(const uint8_t gid[16])
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -40,9 +39,9 @@ static void send(struct wf_endpoint *ep, const struct wf_cm_peer *to, const uint
     memcpy(f->src_mac, h->node.mac, 6);
     memcpy(f->src_ip, to->local_gid, 16);
     memcpy(f->dst_ip, to->remote_gid, 16);
-    f->encap = is_v4(to->remote_gid) ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
+    f->encap = wf_gid_is_v4(to->remote_gid) ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
     f->ttl = WF_NIC_TTL;
-    f->sport = SPORT_FIRST;
+    f->sport = WF_ENDPOINT_SPORT;
     f->ip_id++;
     f->bth = (struct wf_bth){.opcode = UD_SEND_ONLY,
                              .pkey = WF_BTH_PKEY,
@@ -110,11 +109,16 @@ enum wf_reason wf_endpoint_rx(struct wf_host *h, const struct wf_pkt *pkt)
     const uint8_t *b = wf_pkt_bytes(pkt);
     struct wf_rd r = wf_rd_init(b, wf_pkt_caplen(pkt));
     struct wf_cm_peer from = {0};
+    struct wf_bth bth;
     struct wf_deth deth;
 
-    wf_rd_skip(&r, p->bth_off + WF_BTH_LEN);
-    if (p->opcode != UD_SEND_ONLY || wf_deth_get(&r, &deth))
+    wf_rd_skip(&r, p->bth_off);
+    if (wf_bth_get(&r, &bth) || bth.tver)
+        return WF_DROP_MALFORMED;
+    if (bth.opcode != UD_SEND_ONLY || wf_deth_get(&r, &deth))
         return WF_DROP_BAD_OPCODE;
+    if ((bth.pkey ^ WF_BTH_PKEY) & 0x7fff) /* ours is the default partition, as a full member */
+        return WF_DROP_BAD_PKEY;
     if (deth.qkey != WF_GSI_QKEY)
         return WF_DROP_NO_QP;
     if (pkt->payload != WF_PAYLOAD_REAL || p->payload_len != WF_MAD_LEN)
@@ -122,7 +126,7 @@ enum wf_reason wf_endpoint_rx(struct wf_host *h, const struct wf_pkt *pkt)
     memcpy(from.mac, b + 6, 6);
     from.qpn = deth.sqpn;
     gids_of(b, p, &from);
-    if (!(p->flags & WF_P_IP4) && is_v4(from.remote_gid))
+    if (!(p->flags & WF_P_IP4) && wf_gid_is_v4(from.remote_gid))
         return WF_DROP_MALFORMED; /* it could only be answered in another family */
     wf_cm_rx(&ep->agent, &from, b + p->payload_off, p->payload_len, now);
     wf_endpoint_flush(ep, now);
@@ -173,12 +177,12 @@ static void dress(struct wf_nic_qp *nq, const struct wf_cm_peer *peer,
     memcpy(f->src_mac, h->node.mac, 6);
     memcpy(f->src_ip, peer->local_gid, 16);
     memcpy(f->dst_ip, peer->remote_gid, 16);
-    f->encap = is_v4(peer->remote_gid) ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
+    f->encap = wf_gid_is_v4(peer->remote_gid) ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
     f->ttl = WF_NIC_TTL;
     f->dscp = path->traffic_class >> 2;
     f->flow_label = path->flow_label;
-    f->sport =
-        (uint16_t)(SPORT_FIRST | ((path->flow_label & 0x3fff) ^ (path->flow_label >> 14 & 0x3f)));
+    f->sport = (uint16_t)(WF_ENDPOINT_SPORT |
+                          ((path->flow_label & 0x3fff) ^ (path->flow_label >> 14 & 0x3f)));
     nq->prio = h->cfg.dscp_to_priority[f->dscp] & 7;
     nq->ecn = path->traffic_class & 3;
     nq->form.len = 0;
@@ -306,6 +310,7 @@ static void on_event(void *arg, struct wf_conn *c, enum wf_conn_event ev, const 
         wf_endpoint_replied(c->user, m, now_ps);
         break;
     case WF_CONN_EV_RESOLVED:
+        wf_endpoint_resolved(c->user, m);
         break;
     }
 }
@@ -315,7 +320,7 @@ static void on_event(void *arg, struct wf_conn *c, enum wf_conn_event ev, const 
 struct wf_endpoint *wf_endpoint_of(struct wf_host *h, struct wf_arena *arena)
 {
     uint32_t n = h->cfg.listen.connections + WF_DIALS_MAX;
-    struct wf_cm_user user = {.event = on_event};
+    struct wf_cm_user user = {.event = on_event, .resolve = wf_datagrams_resolve};
     struct wf_endpoint *ep;
     struct wf_cm_cfg cfg = {.guid = wf_ld48(h->node.mac),
                             .response = CM_RESPONSE,
@@ -351,6 +356,7 @@ void wf_endpoint_ready(struct wf_host *h, struct wf_arena *arena)
         wf_peer_new(h->endpoint, p, i, cfg->memory_bytes, echoes ? cfg->recv_depth : 1, arena);
         wf_inbox_new(p, cfg, arena);
     }
+    wf_datagrams_listen(h->endpoint, arena);
 }
 
 void wf_endpoint_settle(struct wf_endpoint *ep)
@@ -365,4 +371,6 @@ void wf_endpoint_settle(struct wf_endpoint *ep)
     for (uint32_t i = 0; i < ep->n_listeners; i++)
         if (ep->listeners[i].open)
             wf_peer_count(&ep->listeners[i], ep->ctr);
+    if (ep->ud)
+        wf_peer_count(ep->ud, ep->ctr);
 }

@@ -18,6 +18,23 @@ enum {
     WF_ENDPOINT_QPN_FIRST = 0x800000,
     WF_ENDPOINT_RD_ATOMIC = 16,     /* READs and atomics of a connection that may be outstanding */
     WF_ENDPOINT_ECHO_PACKETS = 128, /* likewise, of what goes back */
+    WF_ENDPOINT_SPORT = 0xc000,     /* of datagrams */
+};
+
+#define WF_UD_QKEY 0x01234567u /* of all datagrams of the port space UDP, as Linux has it */
+
+/* Whose datagrams are compared with a pattern. */
+struct wf_ud_sender {
+    uint8_t gid[16];
+    uint32_t qpn, pattern; /* 0: nobody's */
+    uint32_t next;         /* number of the next */
+};
+
+/* What a queue pair of datagrams has besides. */
+struct wf_datagrams {
+    struct wf_cm_peer *ways; /* by the place of its receive: where each came from */
+    struct wf_ud_sender *senders;
+    uint32_t n_senders, next_sender;
 };
 
 /* A queue pair of the endpoint and the memory that it opens to its peer. */
@@ -39,6 +56,8 @@ struct wf_peer_qp {
     uint8_t *inbox; /* memory of receives */
     uint32_t recv_len, recv_depth, rq_len, n_sends;
     uint64_t right_bytes, wrong_bytes; /* active: of what was read */
+    struct wf_datagrams *ud;           /* NULL: it is connected */
+    uint32_t qkey;                     /* active: that the peer's takes */
 };
 
 struct wf_endpoint {
@@ -50,6 +69,7 @@ struct wf_endpoint {
     uint32_t psn;
     struct wf_peer_qp *listeners; /* none when it does not listen */
     uint32_t n_listeners;
+    struct wf_peer_qp *ud; /* NULL: it takes no datagrams */
     uint32_t n_active;
     uint64_t past[WF_ENDPOINT_CTRS]; /* events, and what connections of the past counted */
     uint64_t ctr[WF_ENDPOINT_CTRS];  /* all of it, when somebody settles the fabric */
@@ -87,21 +107,41 @@ uint64_t wf_errand_left(const struct wf_offer *o, uint32_t pattern);
 void wf_errand_judge(struct wf_flow *f, const struct wf_wc *wc);
 /* The host's, made when it has none. */
 struct wf_endpoint *wf_endpoint_of(struct wf_host *h, struct wf_arena *arena);
-/* An active one's REP is there; its connection is over. */
+/* An active one's REP is there; its SIDR_REP; its connection is over. */
 void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64_t now_ps);
+void wf_endpoint_resolved(struct wf_peer_qp *p, const struct wf_cm_msg *m);
 /* again: nobody was there yet. */
 void wf_endpoint_over(struct wf_peer_qp *p, bool again);
 void wf_endpoint_flush(struct wf_endpoint *ep, uint64_t now_ps);
 struct wf_peer_qp *wf_peer_new(struct wf_endpoint *ep, struct wf_peer_qp *p, uint32_t number,
                                uint64_t mem_len, uint32_t sq_len, struct wf_arena *arena);
-/* The peer sends: that is as good as its RTU. */
-void wf_peer_heard(struct wf_peer_qp *p);
+/* A packet came for it. What is taken is as good as the peer's RTU (12.9.6.2). */
+void wf_peer_heard(struct wf_peer_qp *p, bool taken);
 /* The queue pair becomes what the two ends have agreed upon. */
 void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg);
 /* It is deaf from now on; what it has counted stays in the endpoint's counters. */
 void wf_peer_close(struct wf_peer_qp *p);
 /* What its responder has counted, added to the endpoint's counters. */
 void wf_peer_count(const struct wf_peer_qp *p, uint64_t *ctr);
+
+/* datagram.c: of a listener; of the queue pair of a flow, or both */
+void wf_datagrams_listen(struct wf_endpoint *ep, struct wf_arena *arena);
+void wf_datagrams_new(struct wf_peer_qp *p, const struct wf_listen_cfg *cfg, uint32_t senders,
+                      struct wf_arena *arena);
+void wf_datagrams_dial(struct wf_peer_qp *p, struct wf_arena *arena);
+/* A flow's SIDR_REP is there; false: it won't do. */
+bool wf_datagrams_begin(struct wf_peer_qp *p, const struct wf_cm_msg *rep);
+void wf_datagrams_settle(const struct wf_peer_qp *p, uint64_t *ctr);
+/* wf_cm_user.resolve */
+void wf_datagrams_resolve(void *arg, const struct wf_cm_peer *from, const struct wf_cm_msg *req,
+                          struct wf_cm_msg *rep);
+/* Before the queue pair takes it. */
+void wf_datagrams_arrive(const struct wf_pkt *pkt, struct wf_qp_in *in, uint8_t grh[WF_QP_GRH_LEN]);
+/* It is in its receive. True: it goes back, and the receive is used until then. */
+bool wf_datagrams_received(struct wf_peer_qp *p, const struct wf_wc *wc, uint8_t *place);
+/* The next frame goes there. */
+void wf_datagrams_address(struct wf_nic_qp *nq, const struct wf_cm_peer *way);
+bool wf_gid_is_v4(const uint8_t gid[16]);
 
 /* Its receives: when it is made, and when it is opened. */
 void wf_inbox_new(struct wf_peer_qp *p, const struct wf_listen_cfg *cfg, struct wf_arena *arena);

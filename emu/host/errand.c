@@ -70,6 +70,8 @@ void wf_errand_offer(const struct wf_flow *f, struct wf_offer *o)
                            .len = (uint32_t)p->mem_len,
                            .pattern = f->pattern,
                            .does = does[f->cfg.op]};
+    if (p->ud)
+        o->rkey = p->nq->qp.cfg.qpn;
 }
 
 bool wf_errand_begin(struct wf_flow *f, const struct wf_offer *o, uint32_t resources)
@@ -119,11 +121,17 @@ static uint8_t *place(const struct wf_flow *f, uint64_t i)
 
 void wf_endpoint_work(const struct wf_flow *f, uint64_t i, struct wf_work *w)
 {
+    const struct wf_peer_qp *p = f->tx->peer;
+
     w->imm = (uint32_t)i;
     w->n_sge = 1;
     w->sge[0] = (struct iovec){place(f, i), w->len};
     if (sends(&f->cfg)) {
         wf_pattern_fill(place(f, i), f->pattern + (uint32_t)i, 0, w->len);
+        if (!p->ud)
+            return;
+        w->imm = p->nq->qp.cfg.qpn; /* for whoever answers to that, as udaddy does */
+        w->ud.qkey = p->qkey;
         return;
     }
     w->raddr = f->raddr + i % f->slots * f->cfg.size_bytes;
@@ -156,6 +164,10 @@ void wf_errand_judge(struct wf_flow *f, const struct wf_wc *wc)
 
 void wf_endpoint_settle_flow(struct wf_flow *f)
 {
-    f->ctr[WF_FLOW_RIGHT_BYTES] = f->tx->peer->right_bytes;
-    f->ctr[WF_FLOW_WRONG_BYTES] = f->tx->peer->wrong_bytes;
+    const struct wf_peer_qp *p = f->tx->peer;
+
+    f->ctr[WF_FLOW_RIGHT_BYTES] = p->right_bytes;
+    f->ctr[WF_FLOW_WRONG_BYTES] = p->wrong_bytes;
+    if (p->ud)
+        wf_datagrams_settle(p, f->ctr);
 }

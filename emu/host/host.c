@@ -75,6 +75,12 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         .ce = p->ecn == WF_ECN_CE,
     };
 
+    bool endpoint = p->dqpn >= WF_ENDPOINT_QPN_FIRST && nq->peer;
+    uint8_t grh[WF_QP_GRH_LEN];
+    enum wf_qp_verdict v;
+
+    if (endpoint && nq->peer->ud)
+        wf_datagrams_arrive(pkt, &in, grh);
     if (pkt->flags & WF_PKT_INT) /* is no payload */
         in.payload_len -= WF_INT_LEN;
     if (p->opcode == WF_OPCODE_CNP) {
@@ -83,7 +89,8 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
             wf_nic_cc_cnp(nq);
         return WF_DROP_NONE;
     }
-    switch (wf_qp_rx(&nq->qp, &in, now)) {
+    v = wf_qp_rx(&nq->qp, &in, now);
+    switch (v) {
     case WF_QP_TAKEN:
     case WF_QP_DISCARDED:
         if (p->payload_len)
@@ -93,7 +100,9 @@ static enum wf_reason to_qp(struct wf_nic_qp *nq, const struct wf_pkt *pkt)
         if (nq->cc && wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
             wf_nic_cc_answered(nq, pkt);
         /* a request that asks for no answer changes nothing of what is to be sent */
-        if (wf_qp_may_answer(&nq->qp) || wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
+        if (endpoint)
+            wf_peer_heard(nq->peer, v == WF_QP_TAKEN);
+        else if (wf_qp_may_answer(&nq->qp) || wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
             wf_nic_qp_wake(nq);
         return WF_DROP_NONE;
     case WF_QP_MALFORMED:

@@ -49,8 +49,12 @@ void wf_inbox_received(void *arg, const struct wf_wc *wc)
 
     if (wc->status != WF_WC_SUCCESS)
         return; /* the connection is as good as over */
-    wf_peer_heard(p);
-    p->ep->past[WF_ENDPOINT_RECEIVED]++;
+    p->ep->past[WF_ENDPOINT_RECEIVED] += !p->flow;
+    if (p->ud) {
+        if (!wf_datagrams_received(p, wc, place(p, wc->id)))
+            post(p, wc->id);
+        return;
+    }
     if (wc->op != WF_WORK_WRITE_IMM) {
         judge(p, wc);
         if (p->recv == WF_LISTEN_ECHO && send_back(p, wc))

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "host/endpoint.h"
 #include "wire/edit.h"
 
 enum { WF_INT_RESV7 = WF_INT_MAGIC & 0x7f };
@@ -254,6 +255,8 @@ static void draw_request(struct wf_nic_qp *nq, uint64_t now)
     struct wf_qp_out out;
 
     wf_qp_pull_request(&nq->qp, now, &out);
+    if (nq->qp.cfg.service == WF_SERVICE_UD && out.ah)
+        wf_datagrams_address(nq, out.ah);
     send_request(nq, &out);
     if (nq->cc)
         wf_nic_cc_sent(nq, out.payload_len, out.again, out.bth.ackreq);

@@ -5,8 +5,8 @@
  * and meant to be written again in a program beside it (docs/howto-peers.md):
  *
  *   bytes   0  8  address of the region          all numbers in network order
- *           8  4  its rkey
- *          12  4  its length
+ *           8  4  its rkey; of a SIDR_REQ the number of the queue pair that sends
+ *          12  4  its length; of a SIDR_REP that of the longest datagram
  *          16  4  pattern that fills it; 0: zeros, or nobody says
  *          20  1  version, 1
  *          21  1  what becomes of SENDs to this end: 0 none are taken, 1 counted, 2 sent back

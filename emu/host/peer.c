@@ -7,11 +7,12 @@
 
 enum { RKEY_FIRST = 0x5000, RNR_TIMER = 12 /* 0.64 ms */ };
 
-void wf_peer_heard(struct wf_peer_qp *p)
+void wf_peer_heard(struct wf_peer_qp *p, bool taken)
 {
     uint64_t now = p->ep->host->node.net->lc->now_ps;
 
-    if (!p->conn || p->conn->state != WF_CONN_REP_SENT)
+    wf_nic_qp_wake(p->nq);
+    if (!taken || !p->conn || p->conn->state != WF_CONN_REP_SENT)
         return;
     wf_cm_traffic(&p->ep->agent, p->conn, now);
     wf_endpoint_flush(p->ep, now);
@@ -20,9 +21,8 @@ void wf_peer_heard(struct wf_peer_qp *p)
 static int reach(void *arg, uint32_t rkey, uint64_t va, uint64_t len, enum wf_mem_access access,
                  uint8_t **at)
 {
-    struct wf_nic_qp *nq = arg;
+    const struct wf_nic_qp *nq = arg;
 
-    wf_peer_heard(nq->peer);
     return wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
 }
 

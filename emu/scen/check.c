@@ -123,7 +123,10 @@ static void check_listener(struct wf_scenario *s, const struct wf_scen_work *w,
         wf_scen_complain(s, false, &w->cfg.connect, w->at,
                          "%s listens at port %u: nobody to connect to at %u", to->name, l->port,
                          w->cfg.connect);
-    else if (sends && l->recv != WF_LISTEN_SINK)
+    else if (w->cfg.service == WF_FLOW_UD && l->recv == WF_LISTEN_NONE)
+        wf_scen_complain(s, false, &w->cfg.service, w->at,
+                         "%s is a model that has no 'recv': no datagrams to it", to->name);
+    else if (w->cfg.service == WF_FLOW_RC && sends && l->recv != WF_LISTEN_SINK)
         wf_scen_complain(s, false, &w->cfg.op, w->at,
                          "%s is a model that has not 'recv: sink': no SENDs to it", to->name);
     else if (w->cfg.op == WF_WORK_WRITE_IMM && l->recv == WF_LISTEN_NONE)

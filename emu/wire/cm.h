@@ -59,9 +59,11 @@ struct wf_cm_sidr_req {
     uint64_t service_id;
 };
 
+enum wf_sidr_status { WF_SIDR_VALID, WF_SIDR_NO_SERVICE, WF_SIDR_REFUSED }; /* 12.11.2.1 */
+
 struct wf_cm_sidr_rep {
     uint32_t request_id;
-    uint8_t status, info_len; /* status 0: valid QPN; 1: service id not supported (12.11.2.1) */
+    uint8_t status, info_len;
     uint32_t qpn;
     uint64_t service_id;
     uint32_t qkey;

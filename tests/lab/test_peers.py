@@ -18,7 +18,7 @@ import time
 import test_lab as lab
 from test_lab import check, hw_counters, weft
 
-PORT, OTHER, TWICE, SWAPPED, SENT, CALM, LOSSY = range(7174, 7181)
+PORT, OTHER, TWICE, SWAPPED, SENT, CALM, LOSSY, UD4, UD6 = range(7174, 7183)
 FABRIC = """weft: 1
 name: peers
 topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 3}
@@ -40,6 +40,12 @@ workload:
      path_mtu: 1024, family: ip6}
   - {name: sent, from: h5, to: h0, connect: 7178, connect_wait: 400s, size: 4001B, count: 40,
      path_mtu: 1024, op: send_imm}
+  - {name: ud4, from: h5, to: h0, connect: 7181, connect_wait: 400s, service: ud, op: send_imm,
+     size: 1001B, count: 40, path_mtu: 1024}
+  - {name: ud6, from: h2, to: h0, connect: 7182, connect_wait: 400s, service: ud, op: send,
+     size: 4095B, count: 40, path_mtu: 4096, family: ip6}
+  - {name: udaddy, from: h5, to: h0, connect: 7174, connect_wait: 400s, service: ud, op: send_imm,
+     size: 100B, count: 10, path_mtu: 1024}
 %s
 capture:
   - {at: "leaf0:p0", file: peers.pcapng}
@@ -291,6 +297,46 @@ def flows_do_all_operations_through_losses():
     check(flows['retransmitted_packets'] >= flows['naks_received'], f'{flows}')
 
 
+def datagrams():
+    """Found by SIDR_REQ, both ways, and back again: by the lab's program, which looks into each,
+    and by udaddy, which is not ours. Behind 40 bytes each, or the program would have told."""
+    weft('exec', 'h0', '--', 'ip', 'link', 'set', 'eth0', 'mtu', '4200')
+    size = sum(1 + i * 37 % 1024 for i in range(50))
+    for host, address in (('h1', '10.0.0.2'), ('h1', 'fd00::2'), ('h3', '10.1.0.1')):
+        before = rows('endpoints')[host]
+        out = peer('datagrams', address, PORT, 50)
+        more = grown(before, rows('endpoints')[host])
+        check('Q_Key 0x1234567,' in out and '50 of 50 datagrams are as announced' in out, out)
+        check(more['cm_resolved_events'] == 1 and more['received_messages'] == 50, f'{more}')
+        check(more['echoed_messages'] == (50 if host == 'h1' else 0), f'{more}')
+        check(more['rx_bytes'] == more['right_bytes'] == size and not more['wrong_bytes'], f'{more}')
+    for name, port, size in (('ud4', UD4, 1001), ('ud6', UD6, 4095)):
+        out = peer('echo', port, 40)
+        check('40 of 40 datagrams are as announced' in out, out)
+        f = rows('flows')['flow.' + name]
+        check(f['completed_messages'] == f['received_messages'] == 40, f'{f}')
+        check(f['right_bytes'] == 40 * size and not f['wrong_bytes'], f'{f}')
+
+
+def udaddy():
+    before = rows('endpoints')['h1']
+    out = weft('exec', '-t', '60s', '--no-prefix', 'h0', '--', 'udaddy', '-s', '10.0.0.2', '-C', '30',
+               '-S', '1000')
+    more = grown(before, rows('endpoints')['h1'])
+    check('data transfers complete' in out and 'return status 0' in out, out)
+    check(more['received_messages'] == more['echoed_messages'] == 30, f'{more}')
+    check(more['rx_bytes'] == 30000, f'{more}')
+    out = weft('exec', '-t', '60s', '--no-prefix', 'h0', '--', 'udaddy', '-b', '10.0.0.1')
+    check('data transfers complete' in out and 'return status 0' in out, out)
+    f = rows('flows')['flow.udaddy']
+    check(f['completed_messages'] == f['received_messages'] == 10, f'{f}')
+
+
+def nobody_serves_datagrams():
+    out = peer('datagrams', '10.1.0.1', PORT + 1, 1, status=1)
+    check('no service: RDMA_CM_EVENT_UNREACHABLE, status 1' in out, out)
+
+
 class Fault:
     """Packets of requests meet it while the block lasts. Then: how many it hit, how the kernel's
     counters grew, what a responder has to have counted of all that came out of the port."""
@@ -396,7 +442,7 @@ def the_flow_is_reordered():
 TESTS = [connects_and_disconnects, is_refused, writes, reads_and_atomics,
          errors_have_their_status, loss_towards_the_model, flows_to_the_program,
          sends, flows_do_all_operations, flows_do_all_operations_through_losses,
-         the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
+         datagrams, udaddy, nobody_serves_datagrams, the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
          the_flow_is_reordered]
 
 
