@@ -128,11 +128,29 @@ static const struct wf_cc_value otg[] = {
     {"byte_counter", "32767B", OTG},       {"reduce_period", "21us", OTG},
 };
 
+#define IRDMA "irdma, driver of the E810, irdma_dcqcn_tunables_init(): "
+static const struct wf_cc_value irdma[] = {
+    {"g", "1/256", "assumed: as in the DCQCN paper"},
+    {"initial_alpha", "1", "assumed: as in the DCQCN paper"},
+    {"alpha_period", "55us", "assumed: as its dcqcn_T"},
+    {"timer", "55us", IRDMA "dcqcn_T 0x37"},
+    {"byte_counter", "150kB", IRDMA "dcqcn_B 0x249f0"},
+    {"threshold", "5", IRDMA "dcqcn_F 5"},
+    {"ai_rate", "40Mbps", "assumed; " IRDMA "dcqcn_rai_factor 1, of a size it does not tell"},
+    {"hai_rate", "200Mbps", "assumed; " IRDMA "dcqcn_hai_factor 5, five times dcqcn_rai_factor"},
+    {"min_rate", "10Mbps", "assumed; " IRDMA "dcqcn_min_rate 0, none"},
+    {"min_dec_fac", "1%", IRDMA "dcqcn_min_dec_factor 1"},
+    {"reduce_period", "50us", IRDMA "dcqcn_rreduce_mperiod 50"},
+    {"clamp_target", "true", "assumed: as in the DCQCN paper"},
+};
+
 static const struct wf_cc_params sets[] = {
     {"nvidia-fw", "Firmware defaults of ConnectX NICs, which the keys' defaults are.", NULL, 0},
     {"sigcomm15", "The DCQCN paper.", sigcomm15, COUNT(sigcomm15)},
     {"dcqcn-ns3", "The published ns-3 model of its authors.", ns3_dcqcn, COUNT(ns3_dcqcn)},
     {"hpcc-ns3", "DCQCN as HPCC's authors ran it beside HPCC.", ns3_hpcc, COUNT(ns3_hpcc)},
+    {"irdma", "Defaults of the driver of Intel's E810, off unless it is told.", irdma,
+     COUNT(irdma)},
     {"otg", "Defaults of a traffic generator's interface.", otg, COUNT(otg)},
 };
 

@@ -75,7 +75,10 @@ static const struct wf_key nic_rows[] = {
      .doc = "Whether a PSN sequence NAK comes with a CNP, within the same pacing."},
     {"cnp_dscp", WF_KEY_UINT, NIC(cnp_dscp), "48", 0, 63,
      .doc = "DSCP of CNPs; their priority follows by dscp_to_priority.",
-     .source = "captured on a ConnectX-4 Lx; mlxconfig: CNP_DSCP 48, CNP_802P_PRIO 6"},
+     .source =
+         "captured on a ConnectX-4 Lx; mlxconfig query of a ConnectX-5: CNP_DSCP 48, "
+         "CNP_802P_PRIO 6; of a Thor2: DSCP 48 in priority 7 (Juniper Validated Design, DCQCN "
+         "Configuration for RDMA Traffic on NICs)"},
     {"cc", WF_KEY_STRING, NIC(cc), "",
      .doc = "Congestion control of the data that it sends, unless flows name one: an entry of "
             "`cc:`, a law's name, the path of a shared object, or none. Without one an attachment "

@@ -75,6 +75,28 @@ static void each_has_a_range(void **state)
     }
 }
 
+/* Each published set has keys of its law, values that they take, and says where these are from. */
+static void each_set_is_taken(void **state)
+{
+    for (const struct wf_cc_law *const *l = wf_cc_laws; *l; l++) {
+        struct wf_arena arena = {0};
+        const struct wf_keyset *set = wf_cc_keyset(*l, &arena);
+        void *cfg = wf_arena_alloc(&arena, (*l)->cfg_size + 1);
+        struct wf_err err = {.line = 0};
+
+        for (size_t i = 0; i < (*l)->n_params; i++) {
+            const struct wf_cc_params *p = &(*l)->params[i];
+
+            wf_keyset_defaults(set, cfg);
+            if (wf_cc_params_apply(p, set, cfg, &err))
+                fail_msg("%s, %s: %s", (*l)->name, p->name, err.msg);
+            for (size_t k = 0; k < p->n_values; k++)
+                assert_non_null(p->values[k].source);
+        }
+        wf_arena_free(&arena);
+    }
+}
+
 /* Closer to a bound than a millionth. */
 static void fractions_are_exact(void **state)
 {
@@ -226,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_a_range),
+        cmocka_unit_test(each_set_is_taken),
         cmocka_unit_test(fractions_are_exact),
         cmocka_unit_test(the_ends_are_safe),
     };
