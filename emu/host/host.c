@@ -134,6 +134,7 @@ static enum wf_reason rx_roce(struct wf_host *h, const struct wf_pkt *pkt)
     if (!nq || (!from_peer(nq, pkt) && nq->qp.cfg.service != WF_SERVICE_UD))
         return WF_DROP_NO_QP;
     h->node.ports[0].rx_ahead = nq; /* the next packet is likely to be for the same */
+    h->node.ports[0].rx_line = offsetof(struct wf_pkt, p.dqpn) / 64;
     return to_qp(nq, pkt);
 }
 

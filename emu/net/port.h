@@ -132,8 +132,9 @@ struct wf_port {
     const void *class; /* the node's own: how it takes what comes in here */
     uint32_t downs;    /* the link's */
     uint16_t index;
-    uint8_t rx_prio; /* of rx_new */
-    bool rx_tapped;  /* first_tap is not NULL */
+    uint8_t rx_prio;     /* of rx_new */
+    uint8_t rx_line : 7; /* of a packet, that an arrival at this node is going to touch */
+    bool rx_tapped : 1;  /* first_tap is not NULL; with it, another line is fetched in vain */
     uint64_t rx_new;
     const void *rx_ahead; /* what an arrival is likely to touch at the node: two cache lines; only
                              ever prefetched */
@@ -197,6 +198,8 @@ _Static_assert(offsetof(struct wf_port, tx_ahead) - offsetof(struct wf_port, kic
                        offsetof(struct wf_event_ahead, first) &&
                    offsetof(struct wf_port, q_ahead) - offsetof(struct wf_port, kick) ==
                        offsetof(struct wf_event_ahead, second) &&
+                   offsetof(struct wf_port, rx_new) ==
+                       offsetof(struct wf_next_ahead, event_line) + 1 &&
                    offsetof(struct wf_port, rx_ahead) == offsetof(struct wf_next_ahead, next),
                "what is prefetched ahead of its events");
 

@@ -49,7 +49,10 @@ struct wf_event_ahead {
     const void *second;
 };
 struct wf_next_ahead {
-    uint64_t own[4];
+    uint64_t own[2];
+    uint8_t own_too[7];
+    uint8_t event_line; /* of the event's object, 64 bytes each: it may touch that one too */
+    uint64_t own_last;
     const void *next; /* what the event is likely to touch behind that */
 };
 

@@ -114,6 +114,7 @@ static inline void wf_wheel_prefetch_near(const struct wf_event *ev)
 
     if (wf_event_kind_of(ev->key) > WF_EV_TRANSMIT || !n)
         return;
+    __builtin_prefetch((const char *)ev + (size_t)n->event_line * 64);
     __builtin_prefetch(n->next);
     __builtin_prefetch((const char *)n->next + 64);
 }
