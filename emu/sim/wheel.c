@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sim/rank.h"
 #include "sim/wheel_priv.h"
 
 enum { SPARE_HELD = 4096 };
@@ -18,9 +17,11 @@ int wf_wheel_reserve(struct wf_wheel *w, size_t n_events)
 {
     /* coarse: all events, as many that were cancelled, and more so that few events sweep seldom */
     size_t held = 2 * n_events + SPARE_HELD;
-    /* each slot may have one that is not full */
-    size_t n_chunks = (n_events + held) / WF_WHEEL_CHUNK + WF_WHEEL_LEVELS * WF_WHEEL_SLOTS + 1;
-    size_t n = n_events + WF_WHEEL_CHUNK; /* a slot may be given some more before it is noticed */
+    /* each slot may have one that is not full; behind the last one ranking may read */
+    size_t n_chunks = (n_events + held) / WF_WHEEL_CHUNK + WF_WHEEL_LEVELS * WF_WHEEL_SLOTS + 2;
+    /* a slot may be given some more before it is noticed */
+    size_t n = n_events + WF_WHEEL_CHUNK + WF_RANK_PAD;
+    const struct wf_ranker *best = wf_ranker_best();
 
     WF_ASSERT(!w->chunks);
     w->chunks = aligned_alloc(WF_WHEEL_CHUNK_BYTES, n_chunks * sizeof(*w->chunks));
@@ -30,14 +31,15 @@ int wf_wheel_reserve(struct wf_wheel *w, size_t n_events)
         return -ENOMEM;
     }
     w->fresh = w->chunks;
-    w->heap = w->arrays; /* n, then due's, then the spare's */
-    w->array = w->heap + 2 * n;
-    w->spare = w->array + n;
+    w->heap = w->arrays;
+    w->spare = w->heap + n;
+    w->line = w->spare + n;
     w->held_max = held;
-    w->due = w->due_end = w->stop = w->array;
+    w->due = w->due_end = w->stop = w->line;
     w->next_ps = 1 << WF_WHEEL_GRAIN_BITS;
     w->coarse_ps = WF_TIME_NEVER;
-    w->rank_most = wf_rank_most();
+    w->rank = best->rank;
+    w->rank_most = best->most;
     w->none.key = wf_event_key(0, WF_EV_TIMER, 0); /* nothing stands behind it to prefetch */
     w->reserved = n_events;
     return 0;

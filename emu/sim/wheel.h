@@ -18,14 +18,15 @@
 
 #include "base/assert.h"
 #include "sim/entry.h"
+#include "sim/rank.h"
 
 enum {
     WF_WHEEL_GRAIN_BITS = WF_GRAIN_BITS,
     WF_WHEEL_LEVEL_BITS = 11,
     WF_WHEEL_SLOTS = 1 << WF_WHEEL_LEVEL_BITS,
     WF_WHEEL_LEVELS = 5,
-    WF_WHEEL_CHUNK = 15, /* entries in a chunk */
-    WF_WHEEL_CHUNK_BYTES = 256,
+    WF_WHEEL_CHUNK = 63, /* entries in a chunk */
+    WF_WHEEL_CHUNK_BYTES = 1024,
     WF_WHEEL_AHEAD = 8, /* entries between an event and the one that is prefetched ... */
     WF_WHEEL_NEAR = 3,  /* ... and what follows from that */
 };
@@ -63,15 +64,16 @@ struct wf_wheel {
 
     struct wf_wheel_chunk *fresh; /* never yet */
     uint64_t reserved;            /* most pending events */
-    size_t rank_most;             /* of wf_rank() */
-    struct wf_entry *array;       /* end of due's memory */
+    wf_rank_fn *rank;             /* this machine's best ... */
+    size_t rank_most;             /* ... up to how many */
+    struct wf_entry *line;        /* due's memory */
     struct wf_entry *spare;       /* of as much */
     uint64_t coarse_ps;           /* start of the nearest slot of the coarser levels */
     struct wf_entry *heap;
     size_t n_heap;
     size_t held, held_max; /* entries in coarse slots; cancelled ones too */
     struct wf_wheel_chunk *chunks;
-    void *arrays; /* array, spare and heap */
+    void *arrays; /* heap, spare and line */
     uint64_t sweeps;
     struct wf_event none; /* never pending */
     struct wf_wheel_level levels[WF_WHEEL_LEVELS];

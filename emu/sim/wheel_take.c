@@ -2,7 +2,6 @@
 /* Taking events out of the wheel in order. See wheel.h. */
 #include <string.h>
 
-#include "sim/rank.h"
 #include "sim/wheel_priv.h"
 
 enum { SCAN_CHUNKS = 64 };
@@ -90,6 +89,14 @@ static inline void take_two(const struct wf_entry *from, size_t n, struct wf_ent
         to[!swapped] = from[1];
 }
 
+static void sort(struct wf_wheel *w, const struct wf_entry *from, size_t n)
+{
+    if (n > w->rank_most || !w->rank(from, n, w->line)) {
+        memcpy(w->line, from, n * sizeof(*from));
+        wf_entry_sort(w->line, w->spare, n);
+    }
+}
+
 /* The slot at base becomes `due`, in order. */
 static void gather(struct wf_wheel *w)
 {
@@ -99,25 +106,17 @@ static void gather(struct wf_wheel *w)
     size_t n = c ? (size_t)(end - c->e) : 0;
 
     if (c && !c->older) {
-        w->due = w->array - n;
         if (n <= 2)
-            take_two(c->e, n, w->due);
-        else if (!wf_rank(c->e, n, w->due, w->rank_most))
-            wf_entry_sort(w->due, w->array, n);
+            take_two(c->e, n, w->line);
+        else
+            sort(w, c->e, n);
         wf_chunk_put(w, c);
-    } else {
-        size_t most = (size_t)(w->spare - w->array);
-
-        n = take_list(w, end, w->array, most);
-        w->due = w->array - n;
-        if (n > w->rank_most) {
-            memcpy(w->due, w->array, n * sizeof(*w->due));
-            wf_entry_sort(w->due, w->array, n);
-        } else if (!wf_rank(w->array, n, w->due, w->rank_most)) {
-            wf_entry_sort(w->due, w->array, n);
-        }
+    } else if (c) {
+        n = take_list(w, end, w->spare, (size_t)(w->line - w->spare));
+        sort(w, w->spare, n);
     }
-    w->due_end = w->array;
+    w->due = w->line;
+    w->due_end = w->line + n;
     w->elsewhere -= n;
     wf_slot_clear(w, 0, slot);
 }

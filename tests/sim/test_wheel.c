@@ -29,7 +29,7 @@ struct game {
     struct wf_event ev[MOST];
     uint64_t t_ps[MOST], key[MOST]; /* the oracle's own copy */
     bool in[MOST];
-    uint32_t n, n_in, seq;
+    uint32_t n, n_in, seq, entities;
     uint64_t now_ps;
 };
 
@@ -50,15 +50,30 @@ static uint32_t below(struct game *g, uint32_t n)
     return (uint32_t)wf_prng_below(&g->p, n);
 }
 
+/* Any of the ways of ranking that this machine has, the best one too. */
+static void reserve(struct wf_wheel *w, size_t n, uint64_t draw)
+{
+    const struct wf_ranker *r;
+    size_t ways = 0;
+
+    memset(w, 0, sizeof(*w));
+    assert_int_equal(wf_wheel_reserve(w, n), 0);
+    while (wf_ranker_at(ways))
+        ways++;
+    r = wf_ranker_at(draw % ways);
+    w->rank = r->rank;
+    w->rank_most = r->most;
+}
+
 static struct game *begin(uint64_t seed, uint32_t n)
 {
     struct game *g = calloc(1, sizeof(*g));
 
     g->w = aligned_alloc(64, (sizeof(*g->w) + 63) / 64 * 64);
-    memset(g->w, 0, sizeof(*g->w));
     wf_prng_init(&g->p, seed, "wheel");
     g->n = n;
-    assert_int_equal(wf_wheel_reserve(g->w, n), 0);
+    g->entities = 3;
+    reserve(g->w, n, seed);
     return g;
 }
 
@@ -72,7 +87,8 @@ static void end(struct game *g)
 static void schedule(struct game *g, uint32_t i, uint64_t t_ps)
 {
     g->t_ps[i] = t_ps;
-    g->key[i] = wf_event_key(WF_ENTITY_FIRST + below(g, 3), WF_EV_TIMER, g->seq++);
+    g->key[i] = wf_event_key(WF_ENTITY_FIRST + below(g, g->entities),
+                             (enum wf_event_kind)below(g, WF_EV_SAMPLE + 1), g->seq++);
     g->in[i] = true;
     g->n_in++;
     g->ev[i] = (struct wf_event){t_ps, g->key[i], fn_of(i)};
@@ -219,9 +235,9 @@ static void play(uint64_t seed)
     struct game *g = begin(seed, 0);
 
     wf_wheel_fini(g->w);
-    memset(g->w, 0, sizeof(*g->w));
     g->n = 1 + below(g, below(g, 2) ? 8 : MOST);
-    assert_int_equal(wf_wheel_reserve(g->w, g->n), 0);
+    g->entities = seed % 3 ? 3 : 1 << 19;
+    reserve(g->w, g->n, seed);
     for (int i = 0; i < STEPS && g->now_ps < WF_TIME_NEVER / 2; i++)
         step(g);
     check_next(g);
@@ -265,8 +281,7 @@ static void many_in_a_slot_come_in_order(void **state)
     for (int kind = 0; kind < 4; kind++) {
         size_t n = kind ? N : 1000;
 
-        memset(w, 0, sizeof(*w));
-        assert_int_equal(wf_wheel_reserve(w, n), 0);
+        reserve(w, n, (uint64_t)kind);
         for (size_t i = 0; i < n; i++) {
             uint64_t t = kind == 1   ? i * 2000 / n
                          : kind == 2 ? 2000 - i * 2000 / n
@@ -282,6 +297,40 @@ static void many_in_a_slot_come_in_order(void **state)
         for (size_t i = 0; i < n; i++)
             assert_ptr_equal(wf_wheel_pop(w, WF_TIME_NEVER, &fn), want[i]);
         assert_null(wf_wheel_pop(w, WF_TIME_NEVER, &fn));
+        wf_wheel_fini(w);
+    }
+    free(w);
+    free(ev);
+    free(want);
+}
+
+/* As many in a slot as any way of ordering it begins or ends with, one after another from one
+ * wheel, with others in the slots behind. */
+static void each_number_in_a_slot_comes_in_order(void **state)
+{
+    enum { N = 340, WAYS = 3 };
+    struct wf_wheel *w = aligned_alloc(64, (sizeof(*w) + 63) / 64 * 64);
+    struct wf_event *ev = calloc(N, sizeof(*ev)), **want = calloc(N, sizeof(*want));
+    struct wf_prng p;
+    wf_event_fn *fn;
+
+    wf_prng_init(&p, 4, "wheel");
+    for (uint64_t way = 0; way < WAYS; way++) {
+        reserve(w, N, way);
+        for (size_t n = 1; n <= N; n++) {
+            for (size_t i = 0; i < n; i++) {
+                uint64_t t = (3 * n + (i % 50 == 49)) * GRAIN_PS + wf_prng_below(&p, 300);
+
+                ev[i] = (struct wf_event){
+                    t, wf_event_key(16 + (uint32_t)(i * 7 % N), i % 2, (uint32_t)i), fn_a};
+                wf_wheel_insert(w, &ev[i]);
+                want[i] = &ev[i];
+            }
+            qsort(want, n, sizeof(*want), by_order);
+            for (size_t i = 0; i < n; i++)
+                assert_ptr_equal(wf_wheel_pop(w, WF_TIME_NEVER, &fn), want[i]);
+            assert_null(wf_wheel_pop(w, WF_TIME_NEVER, &fn));
+        }
         wf_wheel_fini(w);
     }
     free(w);
@@ -423,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wheel_equals_the_oracle),
         cmocka_unit_test(many_in_a_slot_come_in_order),
+        cmocka_unit_test(each_number_in_a_slot_comes_in_order),
         cmocka_unit_test(cancelled_events_take_no_room),
         cmocka_unit_test(more_than_reserved_is_a_bug),
         cmocka_unit_test(moved_within_the_slot_runs_once),
