@@ -37,6 +37,7 @@ int wf_an_init(struct wf_analyze *a, const struct wf_an_conf *conf)
         wf_an_free(a);
         return -ENOMEM;
     }
+    wf_an_pair_init(a);
     a->table.evict = evicted;
     a->table.arg = a;
     return 0;
@@ -158,7 +159,7 @@ static void note(struct wf_an_stream *s, const struct wf_an_pkt *p)
 
 static void cnp(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p)
 {
-    struct wf_an_stream *x = wf_an_at(&a->table, s->peer);
+    struct wf_an_stream *x = wf_an_peer(s);
 
     if (s->last_cnp_t_ps != WF_AN_NO_TIME)
         wf_an_stat_add(&s->cnp_gap, p->t_ps - s->last_cnp_t_ps);
@@ -210,6 +211,7 @@ static void roce(struct wf_analyze *a, const struct wf_an_pkt *p)
     note(s, p);
     if (!op->name)
         return;
+    wf_pairing_packet(&a->table.pairing, &s->half, p->opcode, p->psn, p->sport);
     if (op->service == WF_SERVICE_CNP) {
         cnp(a, s, p);
     } else if (op->service == WF_SERVICE_UD) {

@@ -22,7 +22,6 @@
 
 enum {
     WF_AN_POINTS = 1024,
-    WF_AN_REQS = 256, /* connection requests that wait for their answer */
 };
 
 struct wf_an_conf {
@@ -51,13 +50,6 @@ struct wf_an_point {
     uint64_t speed_bps;              /* 0: not said */
 };
 
-/* A connection request that a CM MAD has made. */
-struct wf_an_cm {
-    struct wf_an_addr from, to;
-    uint32_t comm_id, qpn;
-    uint8_t family;
-};
-
 struct wf_analyze {
     struct wf_an_conf conf;
     struct wf_an_table table;
@@ -65,8 +57,6 @@ struct wf_analyze {
     struct wf_an_pacing pacing;
     struct wf_an_point *points;
     unsigned n_points;
-    struct wf_an_cm cms[WF_AN_REQS];
-    unsigned n_cms;
     uint64_t cm_messages, cm_pairs;
     int64_t first_t_ps, last_t_ps;
     uint64_t frames;
@@ -93,11 +83,8 @@ void wf_an_end(struct wf_analyze *a);
 void wf_an_request(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p);
 /* A response packet: ACK, NAK, READ response, atomic ACK. */
 void wf_an_answer(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p);
-/* The stream whose requests `s` answers, found out now if need be; NULL. */
-struct wf_an_stream *wf_an_asked(struct wf_analyze *a, struct wf_an_stream *s,
-                                 const struct wf_an_pkt *p);
-void wf_an_pair(struct wf_analyze *a, struct wf_an_stream *x, struct wf_an_stream *y,
-                enum wf_an_paired how);
+/* pair.c: which streams answer each other. */
+void wf_an_pair_init(struct wf_analyze *a);
 void wf_an_pair_rest(struct wf_analyze *a);
 /* A packet to queue pair 1: a connection manager's message, maybe. */
 void wf_an_cm_take(struct wf_analyze *a, const struct wf_an_pkt *p);

@@ -85,7 +85,7 @@ static void take_aeth(struct wf_analyze *a, struct wf_an_stream *y, struct wf_an
 /* READ responses that were passed over. */
 static void read_gap(struct wf_analyze *a, struct wf_an_stream *y, const struct wf_an_pkt *p)
 {
-    const struct wf_an_stream *x = wf_an_at(&a->table, y->peer);
+    const struct wf_an_stream *x = wf_an_peer(y);
     struct wf_an_answers *n = &y->resp;
     struct wf_an_hole h = {
         .first = n->rcur, .n = wf_an_psn(p->psn - n->rcur), .t_ps = p->t_ps, .behind = p->ref};
@@ -147,7 +147,7 @@ static void take_read(struct wf_analyze *a, struct wf_an_stream *y, const struct
 
 void wf_an_answer(struct wf_analyze *a, struct wf_an_stream *y, const struct wf_an_pkt *p)
 {
-    struct wf_an_stream *x = wf_an_asked(a, y, p);
+    struct wf_an_stream *x = wf_an_peer(y);
     uint8_t op = p->opcode & 0x1f;
 
     y->resp.packets++;

@@ -129,7 +129,7 @@ static void ack_delay(struct wf_an_stream *s, uint32_t until, const struct wf_an
 static void unanswered_reads(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
                              const struct wf_an_pkt *p)
 {
-    struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    struct wf_an_stream *y = wf_an_peer(s);
     struct wf_an_requests *r = &s->req;
     uint32_t psn = r->acked_known ? r->acked : r->first;
 

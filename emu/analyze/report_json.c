@@ -169,13 +169,13 @@ static void put_headers(json_t *o, const struct wf_an_stream *s)
 static json_t *row_json(const struct wf_analyze *a, const struct wf_an_stream *s)
 {
     static const char *const how[] = {"none", "cm", "psn", "port", "address"};
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
     char src[64], dst[64], filter[400];
     json_t *o = json_pack("{si ss ss si ss si ss}", "stream", (int)s->serial, "src",
                           wf_an_addr_text(&s->key.src, s->key.family, src, sizeof(src)), "dst",
                           wf_an_addr_text(&s->key.dst, s->key.family, dst, sizeof(dst)), "dqpn",
                           (int)s->key.dqpn, "service", wf_service_name(s->service), "sport",
-                          s->sport, "paired_by", how[s->paired]);
+                          s->sport, "paired_by", how[s->half.how]);
 
     json_object_set_new(o, "sqpn", y ? json_integer(y->key.dqpn) : json_null());
     json_object_set_new(o, "point", json_string(a->points[s->primary].name));

@@ -257,7 +257,7 @@ static const char *busy_text(const struct wf_analyze *a, const struct wf_an_stre
 
 static void print_row(const struct wf_analyze *a, const struct wf_an_stream *s, FILE *out)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
     uint32_t mtu = wf_an_path_mtu(a, s);
     char text[160], rate[32], busy[64];
 

@@ -24,7 +24,7 @@ static bool is_read(uint8_t opcode)
 static uint32_t span_of(const struct wf_analyze *a, const struct wf_an_stream *s,
                         const struct wf_an_pkt *p)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
     uint32_t mtu = s->full_payload;
 
     if (!is_read(p->opcode))
@@ -146,7 +146,7 @@ static bool remember(struct wf_analyze *a, struct wf_an_stream *s, const struct 
  * of an earlier one have arrived. */
 static void reads_go_on(struct wf_analyze *a, struct wf_an_stream *s)
 {
-    struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    struct wf_an_stream *y = wf_an_peer(s);
 
     if (!y || !y->resp.n_holes || ++y->resp.reads_since <= WF_AN_READS_OPEN)
         return;

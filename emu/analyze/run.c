@@ -10,7 +10,7 @@
 
 static bool one_sided(const struct wf_analyze *a, const struct wf_an_stream *s)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
 
     return !y || !y->resp.packets;
 }
@@ -20,7 +20,7 @@ static bool one_sided(const struct wf_analyze *a, const struct wf_an_stream *s)
 static bool asks_again(const struct wf_analyze *a, const struct wf_an_stream *s,
                        const struct wf_an_pkt *p)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
 
     if ((p->opcode & 0x1f) != WF_OP_READ_REQUEST || !y)
         return false;
@@ -353,7 +353,7 @@ static void rnr(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_run *
 /* READ responses that did not come, as the requester sees it. */
 static void read_again(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_run *run)
 {
-    struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    struct wf_an_stream *y = wf_an_peer(s);
     struct wf_an_hole *h = y ? wf_an_hole_with(y->resp.holes, y->resp.n_holes, run->from) : NULL;
     struct wf_an_finding f = wf_an_new(s, WF_AN_LOSS, WF_AN_NETWORK, run->from, run->t_ps);
 

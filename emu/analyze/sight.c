@@ -106,7 +106,8 @@ static void gap_on_the_way(struct wf_analyze *a, struct wf_an_stream *s, struct 
 /* The point that judges the streams of the other direction between these hosts. */
 static int other_way(const struct wf_analyze *a, const struct wf_an_stream *s)
 {
-    const struct wf_an_stream *y = wf_an_pair_first(&a->table, &s->key.dst, &s->key.src);
+    struct wf_half *h = wf_pairing_between(&a->table.pairing, s->half.dst, s->half.src);
+    const struct wf_an_stream *y = h ? wf_an_of(h) : NULL;
 
     return y && y->packets ? y->primary : -1;
 }

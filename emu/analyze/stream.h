@@ -12,6 +12,8 @@
 #define WEFT_ANALYZE_STREAM_H
 
 #include "analyze/finding.h"
+#include "base/list.h"
+#include "net/pairing.h"
 #include "wire/bth.h"
 
 #define WF_AN_NONE UINT32_MAX /* no stream */
@@ -173,8 +175,6 @@ struct wf_an_key {
     uint16_t zero;
 };
 
-enum wf_an_paired { WF_AN_UNPAIRED, WF_AN_BY_CM, WF_AN_BY_PSN, WF_AN_BY_PORT, WF_AN_BY_ADDRESS };
-
 /* The stream at another capture point. */
 struct wf_an_sight {
     uint16_t point;
@@ -187,12 +187,11 @@ struct wf_an_sight {
 };
 
 struct wf_an_stream {
+    struct wf_half half; /* its mate is the stream that answers this one */
     struct wf_an_key key;
     uint32_t serial;
-    uint32_t next, next_of_pair;   /* in the chains of their hash tables */
+    uint32_t next;                 /* in the chain of the hash table */
     uint32_t lru_newer, lru_older; /* most recently seen first */
-    uint32_t peer;                 /* the stream that answers this one */
-    uint8_t paired;
     bool used, port_changed, primary_moved;
     uint16_t primary; /* the capture point that judges */
     uint16_t sport, vid;
@@ -228,5 +227,16 @@ struct wf_an_stream {
     unsigned n_sights;
     struct wf_an_bins *bins; /* only for figures */
 };
+
+static inline struct wf_an_stream *wf_an_of(struct wf_half *h)
+{
+    return WF_CONTAINER_OF(h, struct wf_an_stream, half);
+}
+
+/* The stream that answers this one; NULL: not known. */
+static inline struct wf_an_stream *wf_an_peer(const struct wf_an_stream *s)
+{
+    return s->half.mate ? wf_an_of(s->half.mate) : NULL;
+}
 
 #endif

@@ -28,7 +28,7 @@ const char *wf_an_stream_text(const struct wf_an_stream *s, char *buf, size_t le
 const char *wf_an_stream_filter(const struct wf_analyze *a, const struct wf_an_stream *s, char *buf,
                                 size_t len)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
     const char *ip = s->key.family == 4 ? "ip" : "ipv6";
     char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
     size_t used;
@@ -59,14 +59,14 @@ const struct wf_an_stream *wf_an_stream_of_finding(const struct wf_analyze *a,
 
 uint32_t wf_an_path_mtu(const struct wf_analyze *a, const struct wf_an_stream *s)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
 
     return y && y->full_payload > s->full_payload ? y->full_payload : s->full_payload;
 }
 
 double wf_an_goodput_bps(const struct wf_analyze *a, const struct wf_an_stream *s)
 {
-    const struct wf_an_stream *y = wf_an_at(&a->table, s->peer);
+    const struct wf_an_stream *y = wf_an_peer(s);
     double span_s = (double)(s->last_t_ps - s->first_t_ps) / 1e12;
     double bytes = (double)s->req.new_bytes + (y ? (double)y->resp.new_read_bytes : 0);
 
@@ -92,7 +92,7 @@ const struct wf_an_stream **wf_an_rows(const struct wf_analyze *a, size_t *n)
 
     *n = 0;
     for (uint32_t i = 0; rows && i < a->table.n; i++) {
-        const struct wf_an_stream *s = a->table.streams[i], *y = wf_an_at(&a->table, s->peer);
+        const struct wf_an_stream *s = a->table.streams[i], *y = wf_an_peer(s);
 
         /* what only answers stands in the row of what it answers */
         if (s->packets && (s->req.packets || !y || !y->req.packets))
@@ -109,14 +109,14 @@ void wf_an_sum(const struct wf_an_report *r, struct wf_an_sum *s)
 
     *s = (struct wf_an_sum){.drops_told = a->n_points > 0};
     for (uint32_t i = 0; i < a->table.n; i++) {
-        const struct wf_an_stream *x = a->table.streams[i];
+        const struct wf_an_stream *x = a->table.streams[i], *y = wf_an_peer(x);
 
         if (!x->packets)
             continue;
         s->streams++;
         /* a pair counts once, at whichever comes first */
-        s->connections += x->peer == WF_AN_NONE || x->peer > i;
-        s->unpaired += x->peer == WF_AN_NONE;
+        s->connections += !y || !y->packets || y->serial > x->serial;
+        s->unpaired += !y;
         s->requests += x->req.packets;
         s->new_packets += x->req.new_packets;
         s->again += x->req.again_packets;

@@ -18,11 +18,13 @@ int wf_an_table_init(struct wf_an_table *t, uint32_t max_streams, uint64_t ring_
         slots *= 2;
     t->streams = calloc(max_streams, sizeof(*t->streams));
     t->slots = calloc(slots, sizeof(*t->slots));
-    t->pair_slots = calloc(slots, sizeof(*t->pair_slots));
+    t->chains = calloc(slots, sizeof(*t->chains));
     t->mask = slots - 1;
     t->ring_left = ring_bytes;
-    if (t->streams && t->slots && t->pair_slots)
+    if (t->streams && t->slots && t->chains) {
+        wf_pairing_init(&t->pairing, t->chains, slots);
         return 0;
+    }
     wf_an_table_free(t);
     return -ENOMEM;
 }
@@ -46,21 +48,13 @@ void wf_an_table_free(struct wf_an_table *t)
     }
     free(t->streams);
     free(t->slots);
-    free(t->pair_slots);
+    free(t->chains);
     *t = (struct wf_an_table){0};
 }
 
 static uint32_t *slot_of(const struct wf_an_table *t, const struct wf_an_key *key)
 {
     return &t->slots[wf_hash_bytes(key, sizeof(*key), 0) & t->mask];
-}
-
-static uint32_t *pair_slot_of(const struct wf_an_table *t, const struct wf_an_addr *src,
-                              const struct wf_an_addr *dst)
-{
-    struct wf_an_addr both[2] = {*src, *dst};
-
-    return &t->pair_slots[wf_hash_bytes(both, sizeof(both), 1) & t->mask];
 }
 
 uint32_t wf_an_index(const struct wf_an_table *t, const struct wf_an_stream *s)
@@ -109,11 +103,6 @@ static void unchain(const struct wf_an_table *t, uint32_t index)
         at = &t->streams[*at - 1]->next;
     if (*at)
         *at = s->next;
-    at = pair_slot_of(t, &s->key.src, &s->key.dst);
-    while (*at && *at - 1 != index)
-        at = &t->streams[*at - 1]->next_of_pair;
-    if (*at)
-        *at = s->next_of_pair;
 }
 
 /* Room for one more; its index. */
@@ -132,8 +121,7 @@ static uint32_t room(struct wf_an_table *t)
     t->evicted++;
     unchain(t, index);
     lru_out(t, s, index);
-    if (s->peer != WF_AN_NONE && t->streams[s->peer]->peer == index)
-        t->streams[s->peer]->peer = WF_AN_NONE;
+    wf_pairing_remove(&s->half);
     empty(t, s);
     *s = (struct wf_an_stream){0};
     return index;
@@ -142,18 +130,19 @@ static uint32_t room(struct wf_an_table *t)
 static void set_up(struct wf_an_table *t, uint32_t index, const struct wf_an_key *key)
 {
     struct wf_an_stream *s = t->streams[index];
-    uint32_t *slot = slot_of(t, key), *pair = pair_slot_of(t, &key->src, &key->dst);
+    uint32_t *slot = slot_of(t, key);
 
     s->key = *key;
     s->used = true;
     s->serial = ++t->serials;
-    s->peer = WF_AN_NONE;
     s->timeout_n = -1;
     s->last_cnp_t_ps = WF_AN_NO_TIME;
     s->next = *slot;
     *slot = index + 1;
-    s->next_of_pair = *pair;
-    *pair = index + 1;
+    s->half.qpn = key->dqpn;
+    memcpy(s->half.src, &key->src, 16);
+    memcpy(s->half.dst, &key->dst, 16);
+    wf_pairing_add(&t->pairing, &s->half);
     lru_in(t, s, index);
 }
 
@@ -177,29 +166,6 @@ struct wf_an_stream *wf_an_stream_of(struct wf_an_table *t, const struct wf_an_k
         return NULL;
     set_up(t, index, key);
     return t->streams[index];
-}
-
-static struct wf_an_stream *of_pair(const struct wf_an_table *t, uint32_t at,
-                                    const struct wf_an_addr *src, const struct wf_an_addr *dst)
-{
-    for (; at; at = t->streams[at - 1]->next_of_pair) {
-        struct wf_an_stream *s = t->streams[at - 1];
-
-        if (!memcmp(&s->key.src, src, sizeof(*src)) && !memcmp(&s->key.dst, dst, sizeof(*dst)))
-            return s;
-    }
-    return NULL;
-}
-
-struct wf_an_stream *wf_an_pair_first(const struct wf_an_table *t, const struct wf_an_addr *src,
-                                      const struct wf_an_addr *dst)
-{
-    return of_pair(t, *pair_slot_of(t, src, dst), src, dst);
-}
-
-struct wf_an_stream *wf_an_pair_next(const struct wf_an_table *t, const struct wf_an_stream *s)
-{
-    return of_pair(t, s->next_of_pair, &s->key.src, &s->key.dst);
 }
 
 /* ---- rings ---- */

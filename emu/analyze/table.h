@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bounded table of streams: found by addresses and queue pair, listed by address pair, the
+ * The bounded table of streams: found by addresses and queue pair; their pairing; the
  * one that was silent longest gives way when it is full. Rings of sent packets are lent from a
  * budget.
  */
@@ -12,8 +12,10 @@
 struct wf_an_table {
     struct wf_an_stream **streams; /* by index */
     uint32_t n, max;
-    uint32_t *slots, *pair_slots; /* index + 1 */
+    uint32_t *slots; /* index + 1 */
     uint32_t mask;
+    struct wf_pairing pairing;
+    struct wf_half **chains; /* the pairing's */
     uint32_t newest, oldest;
     uint32_t serials;
     uint64_t ring_left; /* bytes of rings that may still be lent */
@@ -28,10 +30,6 @@ void wf_an_table_free(struct wf_an_table *t);
 /* The stream of this key, new when it was not there; NULL without memory. It becomes the newest. */
 struct wf_an_stream *wf_an_stream_of(struct wf_an_table *t, const struct wf_an_key *key);
 uint32_t wf_an_index(const struct wf_an_table *t, const struct wf_an_stream *s);
-/* The first stream from src to dst, and what follows one; NULL: none. */
-struct wf_an_stream *wf_an_pair_first(const struct wf_an_table *t, const struct wf_an_addr *src,
-                                      const struct wf_an_addr *dst);
-struct wf_an_stream *wf_an_pair_next(const struct wf_an_table *t, const struct wf_an_stream *s);
 static inline struct wf_an_stream *wf_an_at(const struct wf_an_table *t, uint32_t index)
 {
     return index < t->n ? t->streams[index] : NULL;

@@ -16,9 +16,18 @@ enum { SERVICES = 0xe0 };
 
 /* ---- what a packet is ---- */
 
-static void peer_of(const struct wf_pkt *pkt, enum wf_pair_dir dir, uint8_t peer[16])
+/* Its addresses. */
+struct ends {
+    uint8_t src[16], dst[16];
+};
+
+static struct ends ends_of(const struct wf_pkt *pkt)
 {
-    wf_edge_nic_address(pkt, dir == WF_PAIR_OUT, peer);
+    struct ends e;
+
+    wf_parsed_addr(wf_pkt_bytes(pkt), &pkt->p, false, e.src);
+    wf_parsed_addr(wf_pkt_bytes(pkt), &pkt->p, true, e.dst);
+    return e;
 }
 
 static bool is_roce(const struct wf_pkt *pkt)
@@ -39,35 +48,29 @@ static bool is_connected(const struct wf_parsed *p)
 
 /* ---- pairs ---- */
 
-static void hear_cm(struct wf_edge_nic *nic, enum wf_pair_dir dir, const struct wf_pkt *pkt,
-                    const uint8_t peer[16])
-{
-    struct wf_cm_msg m;
-    const struct wf_parsed *p = &pkt->p;
-
-    if (wf_pkt_caplen(pkt) < p->payload_off + WF_MAD_LEN ||
-        wf_cm_msg_get(wf_pkt_bytes(pkt) + p->payload_off, WF_MAD_LEN, &m))
-        return;
-    if (m.mad.attr_id == WF_CM_REQ)
-        wf_pairing_asked(&nic->pairing, dir, peer, m.req.local_comm_id, m.req.local_qpn);
-    else if (m.mad.attr_id == WF_CM_REP)
-        wf_pairing_agreed(&nic->pairing, dir, peer, m.rep.remote_comm_id, m.rep.local_qpn);
-}
-
 /* Its half, or NULL for what is of no connection. */
-static struct wf_half *pair(struct wf_edge_nic *nic, enum wf_pair_dir dir, const struct wf_pkt *pkt)
+static struct wf_edge_half *pair(struct wf_edge_nic *nic, const struct wf_pkt *pkt, bool ours)
 {
     const struct wf_parsed *p = &pkt->p;
-    uint8_t peer[16];
+    struct ends e = ends_of(pkt);
+    struct wf_edge_half *x;
+    struct wf_half *h;
 
-    peer_of(pkt, dir, peer);
-    if (p->dqpn == WF_GSI_QPN)
-        hear_cm(nic, dir, pkt, peer);
+    if (p->dqpn == WF_GSI_QPN && wf_pkt_caplen(pkt) >= p->payload_off + WF_MAD_LEN)
+        wf_pairing_mad(&nic->halves.pairing, NULL, e.src, e.dst, wf_pkt_bytes(pkt) + p->payload_off,
+                       WF_MAD_LEN);
     if (!is_connected(p))
         return NULL;
-    if (wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE)
-        return wf_pairing_answer(&nic->pairing, dir, peer, p->dqpn, p->psn);
-    return wf_pairing_request(&nic->pairing, dir, peer, p->dqpn, p->psn);
+    h = wf_halves_see(&nic->halves, e.src, e.dst, p->dqpn);
+    wf_pairing_packet(&nic->halves.pairing, h, p->opcode, p->psn, p->sport);
+    x = WF_CONTAINER_OF(h, struct wf_edge_half, half);
+    x->ours = ours;
+    return x;
+}
+
+static struct wf_edge_half *half_of(struct wf_half *h)
+{
+    return WF_CONTAINER_OF(h, struct wf_edge_half, half);
 }
 
 /* ---- flows ---- */
@@ -157,7 +160,7 @@ static void flow_event(struct wf_lcore *lc, struct wf_event *ev)
     drain(f);
 }
 
-static void flow_begin(struct wf_edge_flow *f, struct wf_half *half)
+static void flow_begin(struct wf_edge_flow *f, struct wf_edge_half *half)
 {
     const struct wf_edge_nic *nic = f->nic;
     uint32_t mtu = nic->cfg->mtu;
@@ -169,26 +172,28 @@ static void flow_begin(struct wf_edge_flow *f, struct wf_half *half)
         .env = {.line_bps = wf_edge_port(nic->edge)->link->cfg.rate_bps,
                 .mtu_bytes = mtu,
                 .wire_bytes = mtu + WF_ETH_LEN + WF_FCS_LEN + WF_WIRE_OVERHEAD,
-                .seed = wf_mix(nic->edge->node.net->seed, half->qpn)},
+                .seed = wf_mix(nic->edge->node.net->seed, half->half.qpn)},
         .out = {.timer_ps = WF_TIME_NEVER},
     };
     f->half = half;
     f->pace = (struct wf_txclock){.rate_bps = 0};
-    half->user = f;
+    half->flow = f;
     CALL(f, on_start, &f->cc);
     take_rate(f);
 }
 
 /* The law's state is forgotten; what waits goes on its way. */
-static void flow_end(void *arg, struct wf_half *half)
+static void forget(void *arg, struct wf_half *h)
 {
     struct wf_edge_nic *nic = arg;
-    struct wf_edge_flow *f = half->user;
+    struct wf_edge_half *half = half_of(h);
+    struct wf_edge_flow *f = half->flow;
     struct wf_fifo_node *n;
 
+    half->next_cnp_ps = 0;
     if (!f)
         return;
-    half->user = NULL;
+    half->flow = NULL;
     while ((n = wf_fifo_pop(&f->waiting))) {
         struct wf_pkt *pkt = WF_CONTAINER_OF(n, struct wf_pkt, q);
 
@@ -204,9 +209,9 @@ static void flow_end(void *arg, struct wf_half *half)
     nic->free = f;
 }
 
-static struct wf_edge_flow *flow_of(struct wf_edge_nic *nic, struct wf_half *half)
+static struct wf_edge_flow *flow_of(struct wf_edge_nic *nic, struct wf_edge_half *half)
 {
-    struct wf_edge_flow *f = half->user;
+    struct wf_edge_flow *f = half->flow;
 
     if (f)
         return f;
@@ -230,28 +235,27 @@ static void slow_down(struct wf_edge_flow *f)
 static void take_cnp(struct wf_edge_nic *nic, const struct wf_pkt *pkt)
 {
     uint64_t *ctr = nic->edge->ctr;
-    const struct wf_half *in;
-    uint8_t peer[16];
+    struct ends e = ends_of(pkt);
+    const struct wf_half *in = wf_halves_find(&nic->halves, e.src, e.dst, pkt->p.dqpn);
 
-    peer_of(pkt, WF_PAIR_IN, peer);
-    in = wf_pairing_find(&nic->pairing, WF_PAIR_IN, peer, pkt->p.dqpn);
     ctr[WF_EDGE_RP_CNP]++;
     if (in && in->mate) {
-        if (in->mate->user)
-            slow_down(in->mate->user);
+        if (half_of(in->mate)->flow)
+            slow_down(half_of(in->mate)->flow);
         return;
     }
     ctr[WF_EDGE_RP_CNP_BY_ADDRESS]++;
-    for (struct wf_half *h = nic->pairing.newest; h; h = h->older)
-        if (h->dir == WF_PAIR_OUT && h->user && !memcmp(h->peer, peer, 16))
-            slow_down(h->user);
+    for (struct wf_half *h = wf_pairing_between(&nic->halves.pairing, e.dst, e.src); h;
+         h = wf_pairing_next(h))
+        if (half_of(h)->flow)
+            slow_down(half_of(h)->flow);
 }
 
 /* ---- from the host ---- */
 
 void wf_edge_nic_send(struct wf_edge_nic *nic, struct wf_pkt *pkt)
 {
-    struct wf_half *half = is_roce(pkt) ? pair(nic, WF_PAIR_OUT, pkt) : NULL;
+    struct wf_edge_half *half = is_roce(pkt) ? pair(nic, pkt, true) : NULL;
     struct wf_edge_flow *f;
 
     if (half)
@@ -277,7 +281,7 @@ static bool is_ours(const struct wf_edge_nic *nic, const struct wf_pkt *pkt)
 
 bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt)
 {
-    struct wf_half *half;
+    struct wf_edge_half *half;
 
     if (!is_roce(pkt) || !is_ours(nic, pkt))
         return false;
@@ -286,7 +290,7 @@ bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt)
         wf_pkt_consume(nic->edge->node.net, pkt);
         return true;
     }
-    half = pair(nic, WF_PAIR_IN, pkt);
+    half = pair(nic, pkt, false);
     if (half && pkt->p.ecn == WF_ECN_CE && pkt->p.payload_len)
         wf_edge_nic_congested(nic, half, pkt);
     return false;
@@ -296,13 +300,13 @@ bool wf_edge_nic_receive(struct wf_edge_nic *nic, struct wf_pkt *pkt)
 
 void wf_edge_nic_settle(struct wf_edge_nic *nic)
 {
-    const struct wf_pairing *p = &nic->pairing;
+    const struct wf_pairing *p = &nic->halves.pairing;
     uint64_t *ctr = nic->edge->ctr;
 
     ctr[WF_EDGE_NIC_PAIRED_CM] = p->by_cm;
     ctr[WF_EDGE_NIC_PAIRED_PSN] = p->by_psn;
     ctr[WF_EDGE_NIC_AMBIGUOUS] = p->ambiguous;
-    ctr[WF_EDGE_NIC_FORGOTTEN] = p->evicted;
+    ctr[WF_EDGE_NIC_FORGOTTEN] = nic->halves.evicted;
 }
 
 uint64_t wf_edge_nic_held(const struct wf_edge_nic *nic)
@@ -326,11 +330,9 @@ struct wf_edge_nic *wf_edge_nic_new(struct wf_edge *e, struct wf_arena *arena)
         nic->late = WF_ARENA_ARRAY(arena, struct wf_edge_np_late, WF_EDGE_NIC_LATE);
     nic->notifies = nic->cfg->nic.cnp == WF_TRI_AUTO ? !!(use->law->flags & WF_CC_CNP)
                                                      : nic->cfg->nic.cnp == WF_TRI_ON;
-    wf_pairing_init(&nic->pairing, WF_ARENA_ARRAY(arena, struct wf_half, WF_EDGE_NIC_HALVES),
-                    WF_EDGE_NIC_HALVES, WF_ARENA_ARRAY(arena, struct wf_half *, WF_EDGE_NIC_HALVES),
-                    WF_EDGE_NIC_HALVES);
-    nic->pairing.evict = flow_end;
-    nic->pairing.arg = nic;
+    wf_halves_init(&nic->halves, arena, WF_EDGE_NIC_HALVES, sizeof(struct wf_edge_half));
+    nic->halves.evict = forget;
+    nic->halves.arg = nic;
     nic->flows = WF_ARENA_ARRAY(arena, struct wf_edge_flow, WF_EDGE_NIC_HALVES);
     for (unsigned i = WF_EDGE_NIC_HALVES; i-- > 0;) {
         struct wf_edge_flow *f = &nic->flows[i];

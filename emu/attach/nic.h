@@ -6,11 +6,11 @@
  * that they are about; data that comes in with CE is answered by CNPs (IBA annex A17.9.3). Behind
  * it are the port's eight queues, which obey PFC. Frames themselves are left alone.
  *
- * Which queue pair a CNP is about is known from pairing.h; while it is not, all that the host sends
- * to that address is slowed down, and CNPs go to queue pair 0, which another of these NICs takes
- * for the same. What waits is bounded: then frames stay in the peer's ring, untouched.
- * Left out: processing time but for the delay of a CNP; windows (a real stack has its own), so
- * laws that only answer windows do nothing; round trips are not measured.
+ * Which queue pair a CNP is about is known from net/pairing.h; while it is not, all that the host
+ * sends to that address is slowed down, and CNPs go to queue pair 0, which another of these NICs
+ * takes for the same. What waits is bounded: then frames stay in the peer's ring, untouched.
+ * Left out: processing time but for the delay of a CNP; windows (a real stack has its own), so laws
+ * that only answer windows do nothing; round trips are not measured.
  */
 #ifndef WEFT_ATTACH_NIC_H
 #define WEFT_ATTACH_NIC_H
@@ -20,7 +20,7 @@
 #include "host/cc.h"
 #include "host/cnp.h"
 #include "host/config.h"
-#include "host/pairing.h"
+#include "net/halves.h"
 #include "net/port.h"
 #include "wire/roce.h"
 
@@ -34,10 +34,18 @@ enum {
     WF_EDGE_NIC_WAITING = 64,  /* with so many waiting it takes no more: a stack's timers run */
 };
 
+/* What goes to one queue pair: of the peer, or of the host. */
+struct wf_edge_half {
+    struct wf_half half;
+    struct wf_edge_flow *flow; /* what the host sends to it; NULL: nothing so far */
+    uint64_t next_cnp_ps;
+    bool ours; /* the host sends it */
+};
+
 /* What the host sends to one queue pair. */
 struct wf_edge_flow {
     struct wf_edge_nic *nic;
-    struct wf_half *half; /* NULL: free */
+    struct wf_edge_half *half; /* NULL: free */
     struct wf_cc cc;
     struct wf_txclock pace; /* rate 0: unpaced */
     struct wf_event timer;  /* the next packet may go, or the law wants to be called */
@@ -62,7 +70,7 @@ struct wf_edge_nic {
     struct wf_edge *edge;
     const struct wf_host_cfg *cfg;
     const struct wf_cc_use *use;
-    struct wf_pairing pairing;
+    struct wf_halves halves;
     struct wf_edge_flow *flows, *free;
     uint32_t waiting; /* frames in all flows */
     bool notifies;    /* CE is answered by CNPs */

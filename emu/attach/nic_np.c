@@ -10,21 +10,6 @@
 
 enum { CNP_TTL = 64, NAK_SEQUENCE = 0x60 };
 
-/* IPv4 as ::ffff:a.b.c.d. */
-void wf_edge_nic_address(const struct wf_pkt *pkt, bool dst, uint8_t ip[16])
-{
-    const uint8_t *b = wf_pkt_bytes(pkt);
-    const struct wf_parsed *p = &pkt->p;
-
-    if (p->flags & WF_P_IP4) {
-        memset(ip, 0, 10);
-        memset(ip + 10, 0xff, 2);
-        wf_st32(ip + 12, dst ? wf_parsed_dst4(b, p) : wf_parsed_src4(b, p));
-    } else {
-        memcpy(ip, dst ? wf_parsed_dst6(b, p) : wf_parsed_src6(b, p), 16);
-    }
-}
-
 /* From our host to the frame's other end, and to this queue pair there. `from_us`: the frame is our
  * host's own. Returns the length without FCS. */
 static uint32_t build_cnp(const struct wf_edge_nic *nic, const struct wf_pkt *cause, bool from_us,
@@ -47,8 +32,8 @@ static uint32_t build_cnp(const struct wf_edge_nic *nic, const struct wf_pkt *ca
         h.tag[0].vid = p->vid;
         h.tag[0].pcp = nic->cfg->dscp_to_priority[h.dscp & 63] & 7;
     }
-    wf_edge_nic_address(cause, from_us, h.dst_ip);
-    wf_edge_nic_address(cause, !from_us, h.src_ip);
+    wf_parsed_addr(b, p, from_us, h.dst_ip);
+    wf_parsed_addr(b, p, !from_us, h.src_ip);
     return wf_cnp_build(buf, WF_CNP_FRAME_MAX, &h);
 }
 
@@ -114,26 +99,27 @@ static void send_cnp(struct wf_edge_nic *nic, const struct wf_pkt *cause, bool f
 
 /* When the next one may be sent for what this half shares its interval with. Addresses that fall
  * into one place take it from each other, so that memory is bounded. */
-static uint64_t *next_cnp(struct wf_edge_nic *nic, struct wf_half *half)
+static uint64_t *next_cnp(struct wf_edge_nic *nic, struct wf_edge_half *half)
 {
+    const uint8_t *peer = half->ours ? half->half.dst : half->half.src;
     struct wf_edge_np_place *place;
     uint64_t a, b;
 
     if (nic->np.pacing == WF_CNP_PER_QP)
-        return &half->user_ps;
+        return &half->next_cnp_ps;
     if (nic->np.pacing == WF_CNP_PER_PORT)
         return &nic->places[0].next_ps;
-    memcpy(&a, half->peer, 8);
-    memcpy(&b, half->peer + 8, 8);
+    memcpy(&a, peer, 8);
+    memcpy(&b, peer + 8, 8);
     place = &nic->places[wf_mix(a, b) % WF_EDGE_NIC_PLACES];
-    if (memcmp(place->peer, half->peer, 16)) {
-        memcpy(place->peer, half->peer, 16);
+    if (memcmp(place->peer, peer, 16)) {
+        memcpy(place->peer, peer, 16);
         place->next_ps = 0;
     }
     return &place->next_ps;
 }
 
-static bool cnp_is_due(struct wf_edge_nic *nic, struct wf_half *half)
+static bool cnp_is_due(struct wf_edge_nic *nic, struct wf_edge_half *half)
 {
     uint64_t now = wf_edge_nic_now(nic), *next = next_cnp(nic, half);
 
@@ -144,7 +130,7 @@ static bool cnp_is_due(struct wf_edge_nic *nic, struct wf_half *half)
 }
 
 /* The NAK says itself whom. */
-void wf_edge_nic_lost(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt)
+void wf_edge_nic_lost(struct wf_edge_nic *nic, struct wf_edge_half *half, const struct wf_pkt *pkt)
 {
     bool nak = pkt->p.flags & WF_P_AETH && (pkt->p.aeth_syndrome & 0xff) == NAK_SEQUENCE;
 
@@ -152,9 +138,10 @@ void wf_edge_nic_lost(struct wf_edge_nic *nic, struct wf_half *half, const struc
         send_cnp(nic, pkt, true, pkt->p.dqpn);
 }
 
-void wf_edge_nic_congested(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt)
+void wf_edge_nic_congested(struct wf_edge_nic *nic, struct wf_edge_half *half,
+                           const struct wf_pkt *pkt)
 {
     nic->edge->ctr[WF_EDGE_NP_CE]++;
     if (cnp_is_due(nic, half)) /* to queue pair 0 when whose it is is not known */
-        send_cnp(nic, pkt, false, half->mate ? half->mate->qpn : 0);
+        send_cnp(nic, pkt, false, half->half.mate ? half->half.mate->qpn : 0);
 }

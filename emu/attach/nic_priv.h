@@ -10,11 +10,10 @@ static inline uint64_t wf_edge_nic_now(const struct wf_edge_nic *nic)
     return nic->edge->node.net->lc->now_ps;
 }
 
-/* An address of an IP packet; IPv4 as ::ffff:a.b.c.d. */
-void wf_edge_nic_address(const struct wf_pkt *pkt, bool dst, uint8_t ip[16]);
 /* Data came in with CE. */
-void wf_edge_nic_congested(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt);
+void wf_edge_nic_congested(struct wf_edge_nic *nic, struct wf_edge_half *half,
+                           const struct wf_pkt *pkt);
 /* Our host answers something; some NICs notify with a NAK, too. */
-void wf_edge_nic_lost(struct wf_edge_nic *nic, struct wf_half *half, const struct wf_pkt *pkt);
+void wf_edge_nic_lost(struct wf_edge_nic *nic, struct wf_edge_half *half, const struct wf_pkt *pkt);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "host/endpoint.h"
 #include "host/host.h"
 #include "wire/bth.h"
 
@@ -55,6 +56,20 @@ static int end_of(const struct wf_desc *d, const char *name, struct wf_fault_add
     return -EINVAL;
 }
 
+/* A flow that connects: its own queue pair is known, the peer's is that one's mate. */
+static void connected_ends(const struct wf_desc *d, uint32_t flow, struct wf_fault *f)
+{
+    const struct wf_desc_flow *w = &d->flows[flow];
+    uint32_t dial = 0;
+
+    for (uint32_t i = 0; i < flow; i++)
+        dial += d->flows[i].cfg.connect && d->flows[i].from == w->from;
+    for (int e = 0; e < 2; e++)
+        f->ends[e].qpn = wf_endpoint_dial_qpn(&d->hosts[w->from].cfg, dial);
+    f->ends[0].by_mate = true;
+    f->needs_streams = true;
+}
+
 /* Both directions of a flow: data to its receiver's queue pair, answers to its sender's. */
 static int flow_ends(const struct wf_desc *d, const char *name, struct wf_fault *f,
                      struct wf_err *err)
@@ -70,6 +85,8 @@ static int flow_ends(const struct wf_desc *d, const char *name, struct wf_fault 
             f->ends[e].has_qpn = true;
             f->ends[e].qpn = wf_host_flow_qpn(i, e);
         }
+        if (w->cfg.connect)
+            connected_ends(d, i, f);
         f->n_ends = 2;
         return 0;
     }

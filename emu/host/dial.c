@@ -74,6 +74,11 @@ static void failed(struct wf_flow *f)
     f->failed = f->cfg.count - f->completed;
 }
 
+uint32_t wf_endpoint_dial_qpn(const struct wf_host_cfg *cfg, uint32_t n)
+{
+    return WF_ENDPOINT_QPN_FIRST + cfg->listen.connections + n;
+}
+
 void wf_endpoint_connect(struct wf_flow *f)
 {
     struct wf_peer_qp *p = f->tx->peer;

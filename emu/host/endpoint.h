@@ -83,6 +83,8 @@ void wf_endpoint_settle(struct wf_endpoint *ep);
 
 /* A flow that connects: its queue pair at `from`, before anybody is asked. */
 void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena);
+/* The queue pair of a host's n-th flow that connects, from 0. */
+uint32_t wf_endpoint_dial_qpn(const struct wf_host_cfg *cfg, uint32_t n);
 /* Ask the peer that the flow's queue pair is dressed for. */
 void wf_endpoint_connect(struct wf_flow *f);
 /* A message of the flow is done. */

@@ -41,7 +41,18 @@ static bool is_addr(const struct wf_fault_addr *a, const uint8_t *ip, bool v4)
     return v4 ? a->has4 && !memcmp(a->ip4, ip, 4) : a->has6 && !memcmp(a->ip6, ip, 16);
 }
 
-static bool goes_between(const struct wf_fault_ends *e, const struct wf_pkt *pkt)
+static bool is_qp(const struct wf_fault_ends *e, const struct wf_parsed *p,
+                  const struct wf_stream *s)
+{
+    if (!e->has_qpn)
+        return true;
+    if (!e->by_mate)
+        return p->flags & WF_P_BTH && p->dqpn == e->qpn;
+    return s && s->qp->half.mate && s->qp->half.mate->qpn == e->qpn;
+}
+
+static bool goes_between(const struct wf_fault_ends *e, const struct wf_pkt *pkt,
+                         const struct wf_stream *s)
 {
     const struct wf_parsed *p = &pkt->p;
     const uint8_t *ip = wf_pkt_bytes(pkt) + p->l3_off;
@@ -49,15 +60,14 @@ static bool goes_between(const struct wf_fault_ends *e, const struct wf_pkt *pkt
 
     if (!(p->flags & (WF_P_IP | WF_P_ROCEV1)))
         return false;
-    if (e->has_qpn && (!(p->flags & WF_P_BTH) || p->dqpn != e->qpn))
-        return false;
-    return is_addr(&e->src, ip + (v4 ? 12 : 8), v4) && is_addr(&e->dst, ip + (v4 ? 16 : 24), v4);
+    return is_qp(e, p, s) && is_addr(&e->src, ip + (v4 ? 12 : 8), v4) &&
+           is_addr(&e->dst, ip + (v4 ? 16 : 24), v4);
 }
 
-static bool of_ends(const struct wf_fault *f, const struct wf_pkt *pkt)
+static bool of_ends(const struct wf_fault *f, const struct wf_pkt *pkt, const struct wf_stream *s)
 {
     for (uint32_t i = 0; i < f->n_ends; i++)
-        if (goes_between(&f->ends[i], pkt))
+        if (goes_between(&f->ends[i], pkt, s))
             return true;
     return !f->n_ends;
 }
@@ -78,7 +88,7 @@ static bool of_roce(const struct wf_fault *f, const struct wf_parsed *p, const s
         return false;
     if (f->psn.used && !of_psn(&f->psn, p->psn, s))
         return false;
-    if (f->ordinal && (!s || s->ordinal != f->ordinal))
+    if (f->ordinal && (!s || s->qp->ordinal != f->ordinal))
         return false;
     if (f->message && (!s || wf_stream_message(s, p->psn) != f->message))
         return false;
@@ -95,7 +105,7 @@ static bool matches(const struct wf_fault *f, const struct wf_pkt *pkt, const st
 {
     if (now < f->from_ps || (f->until_ps && now >= f->until_ps))
         return false;
-    if (!of_class(f->match, &pkt->p) || !of_ends(f, pkt))
+    if (!of_class(f->match, &pkt->p) || !of_ends(f, pkt, s))
         return false;
     return !asks_roce(f) || (pkt->p.flags & WF_P_BTH && of_roce(f, &pkt->p, s));
 }

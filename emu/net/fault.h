@@ -78,6 +78,7 @@ struct wf_fault_addr {
 struct wf_fault_ends {
     struct wf_fault_addr src, dst;
     bool has_qpn;
+    bool by_mate; /* the number is the other side's, whose connection it is */
     uint32_t qpn;
 };
 

@@ -38,10 +38,13 @@ static const struct wf_key rows[] = {
     {"from", WF_KEY_STRING, ROW(from), "", .doc = "Source: a host of the scenario or an address."},
     {"to", WF_KEY_STRING, ROW(to), "", .doc = "Destination, likewise."},
     {"flow", WF_KEY_STRING, ROW(flow), "",
-     .doc = "Packets of a flow of the workload, by its name, in both directions."},
+     .doc = "Packets of a flow of the workload, by its name, in both directions. The peer's queue "
+            "pair of a flow that connects is known from the connection manager's messages that the "
+            "port has seen, or from answers."},
     {"qp", WF_KEY_STRING, ROW(qp), "",
      .doc = "Destination queue pair: its number, such as 17 or 0x11; h1:qp17, that of a host; or "
-            "#2, the second that the port has seen packets for, between `from` and `to`."},
+            "#2, the second between `from` and `to` that the port has seen packets for, or a "
+            "connection manager's exchange."},
     {"opcode", WF_KEY_NAMES, ROW(opcode), "",
      .doc = "BTH opcodes: such as write_first, rc_send_only, read_request, ack, or numbers."},
     {"psn", WF_KEY_STRING, ROW(psn), "",

@@ -166,11 +166,11 @@ bool wf_fault_make(struct wf_fault *f, struct wf_port *port, const struct wf_str
     if (!may_make(f, p))
         return false;
     if (back && stream)
-        other = wf_streams_other(port->faults->streams, stream);
+        other = wf_streams_other(stream);
     if (back && !other && !f->how.reply_qpn_given)
         return false;
     like(fate->pkt, back, &h);
-    h.bth.dqpn = f->how.reply_qpn_given ? f->how.reply_qpn : back ? other->dqpn : p->dqpn;
+    h.bth.dqpn = f->how.reply_qpn_given ? f->how.reply_qpn : back ? other->qp->half.qpn : p->dqpn;
     if (cnp)
         h.dscp = f->how.dscp;
     else

@@ -4,88 +4,73 @@
 #include <string.h>
 
 #include "wire/bth.h"
+#include "wire/cm.h"
 
-enum { SLOTS = 2 * WF_STREAMS_MAX, HALF = 1 << 23 };
+enum { HALF = 1 << 23, KEEP = 1 << 16 };
 
-/* The addresses of a RoCE packet, and the stream that it belongs to. */
-static bool key_of(const struct wf_pkt *pkt, struct wf_stream *k)
+static struct wf_stream_qp *qp_of(struct wf_half *h)
 {
-    const struct wf_parsed *p = &pkt->p;
-    const uint8_t *b = wf_pkt_bytes(pkt);
-
-    if (!(p->flags & WF_P_BTH) || !(p->flags & (WF_P_IP4 | WF_P_IP6 | WF_P_ROCEV1)) ||
-        p->opcode == WF_OPCODE_CNP)
-        return false;
-    memset(k->src, 0, 16);
-    memset(k->dst, 0, 16);
-    if (p->flags & WF_P_IP4) {
-        k->src[10] = k->src[11] = k->dst[10] = k->dst[11] = 0xff;
-        memcpy(k->src + 12, b + p->l3_off + 12, 4);
-        memcpy(k->dst + 12, b + p->l3_off + 16, 4);
-    } else {
-        memcpy(k->src, wf_parsed_src6(b, p), 16);
-        memcpy(k->dst, wf_parsed_dst6(b, p), 16);
-    }
-    k->dqpn = p->dqpn;
-    k->answers = wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE;
-    return true;
+    return WF_CONTAINER_OF(h, struct wf_stream_qp, half);
 }
 
-static bool same_ends(const struct wf_stream *a, const struct wf_stream *b)
-{
-    return !memcmp(a->src, b->src, 16) && !memcmp(a->dst, b->dst, 16);
-}
-
-static uint32_t slot_of(const struct wf_stream *k)
-{
-    uint64_t h = wf_hash_bytes(k->src, 32, (uint64_t)k->dqpn << 1 | k->answers);
-
-    return (uint32_t)(h >> 32) % SLOTS;
-}
-
-/* Numbers go by queue pair: both of its streams have the same. */
-static uint32_t number(const struct wf_fault_streams *s, const struct wf_stream *k)
+/* Numbers in the order in which they came between two addresses. */
+static uint32_t number(const struct wf_fault_streams *s, const struct wf_half *h)
 {
     uint32_t most = 0;
 
-    if (k->dqpn <= 1)
+    if (h->qpn <= 1)
         return 0;
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        const struct wf_stream *x = &s->table[i];
-
-        if (!x->used || !same_ends(x, k))
-            continue;
-        if (x->dqpn == k->dqpn)
-            return x->ordinal;
-        most = x->ordinal > most ? x->ordinal : most;
-    }
+    for (struct wf_half *x = wf_pairing_between(&s->halves.pairing, h->src, h->dst); x;
+         x = wf_pairing_next(x))
+        if (x != h && qp_of(x)->ordinal > most)
+            most = qp_of(x)->ordinal;
     return most + 1;
 }
 
-/* The stream of this key, a new one if it has none; NULL: no room. */
-static struct wf_stream *find(struct wf_fault_streams *s, const struct wf_stream *k)
+/* The record is another queue pair's from now on. */
+static void forget(void *arg, struct wf_half *h)
 {
-    uint32_t i = slot_of(k);
-    struct wf_stream *x;
-    uint8_t *passes;
+    struct wf_stream_qp *qp = qp_of(h);
 
-    for (; s->table[i].used; i = (i + 1) % SLOTS) {
-        x = &s->table[i];
-        if (x->dqpn == k->dqpn && x->answers == k->answers && same_ends(x, k))
-            return x;
+    qp->ordinal = 0;
+    for (unsigned i = 0; i < WF_STREAM_KINDS; i++) {
+        uint8_t *passes = qp->of[i].passes;
+
+        if (passes)
+            memset(passes, 0, WF_STREAM_WINDOW);
+        qp->of[i] = (struct wf_stream){.passes = passes};
     }
-    if (s->n == WF_STREAMS_MAX) {
-        s->unknown++;
-        return NULL;
+}
+
+/* Known from now on: that has come before is not the first of it. */
+static struct wf_stream_qp *see(struct wf_fault_streams *s, const uint8_t src[16],
+                                const uint8_t dst[16], uint32_t qpn)
+{
+    struct wf_half *h = wf_halves_see(&s->halves, src, dst, qpn);
+    struct wf_stream_qp *qp = h ? qp_of(h) : NULL;
+
+    if (!qp || qp->of[0].qp)
+        return qp;
+    for (unsigned i = 0; i < WF_STREAM_KINDS; i++)
+        qp->of[i].qp = qp;
+    qp->ordinal = number(s, h);
+    return qp;
+}
+
+static struct wf_half *of_cm(void *arg, const void *what, const uint8_t src[16],
+                             const uint8_t dst[16], uint32_t qpn)
+{
+    struct wf_stream_qp *qp = see(arg, src, dst, qpn);
+
+    if (qp) { /* a connection begins */
+        uint32_t ordinal = qp->ordinal;
+
+        forget(NULL, &qp->half);
+        qp->ordinal = ordinal;
+        for (unsigned i = 0; i < WF_STREAM_KINDS; i++)
+            qp->of[i].qp = qp;
     }
-    s->n++;
-    x = &s->table[i];
-    passes = x->passes;
-    *x = *k;
-    x->ordinal = number(s, k);
-    x->passes = passes;
-    x->used = true;
-    return x;
+    return qp ? &qp->half : NULL;
 }
 
 /* The window moves up to this PSN. */
@@ -98,34 +83,54 @@ static void advance(struct wf_stream *x, uint32_t psn)
     x->max_psn = psn;
 }
 
-struct wf_stream *wf_streams_note(struct wf_fault_streams *s, const struct wf_pkt *pkt)
+/* The stream's first and last PSN, and messages that begin. */
+static void follow(struct wf_stream *x, const struct wf_parsed *p)
 {
-    const struct wf_parsed *p = &pkt->p;
-    struct wf_stream k = {.used = false}, *x;
-    bool fresh;
+    const struct wf_half *h = &x->qp->half;
+    bool fresh = !x->n_seen || ((p->psn - x->max_psn - 1) & WF_PSN_MASK) < HALF;
 
-    if (!key_of(pkt, &k))
-        return NULL;
-    x = find(s, &k);
-    if (!x)
-        return NULL;
-    fresh = !x->n_seen || ((p->psn - x->max_psn - 1) & WF_PSN_MASK) < HALF;
-    if (!x->n_seen)
-        x->first_psn = x->max_psn = p->psn;
-    else if (fresh)
+    if (!x->n_seen) {
+        x->max_psn = p->psn;
+        x->first_psn = h->told && x == &x->qp->of[WF_STREAM_REQUESTS] ? h->first_psn : p->psn;
+    } else if (fresh) {
         advance(x, p->psn);
+    }
     if (fresh && wf_opcodes[p->opcode].flags & WF_OPF_FIRST)
         x->begins[x->messages++ % WF_STREAM_MESSAGES] = p->psn;
     if (x->passes && ((x->max_psn - p->psn) & WF_PSN_MASK) < WF_STREAM_WINDOW &&
         x->passes[p->psn % WF_STREAM_WINDOW] < UINT8_MAX)
         x->passes[p->psn % WF_STREAM_WINDOW]++;
     x->n_seen += x->n_seen < UINT32_MAX;
-    x->sport = p->sport;
-    x->dscp = p->dscp;
+}
+
+struct wf_stream *wf_streams_note(struct wf_fault_streams *s, const struct wf_pkt *pkt)
+{
+    const uint8_t *b = wf_pkt_bytes(pkt);
+    const struct wf_parsed *p = &pkt->p;
+    struct wf_pairing *pairing = &s->halves.pairing;
+    uint8_t src[16], dst[16];
+    struct wf_stream_qp *qp;
+    struct wf_stream *x;
+
+    if (!(p->flags & WF_P_BTH) || !(p->flags & (WF_P_IP4 | WF_P_IP6 | WF_P_ROCEV1)) ||
+        p->opcode == WF_OPCODE_CNP)
+        return NULL;
+    wf_parsed_addr(b, p, false, src);
+    wf_parsed_addr(b, p, true, dst);
+    qp = see(s, src, dst, p->dqpn);
+    if (!qp) {
+        s->unknown++;
+        return NULL;
+    }
+    wf_pairing_packet(pairing, &qp->half, p->opcode, p->psn, p->sport);
+    if (p->dqpn == WF_GSI_QPN && wf_pkt_caplen(pkt) >= p->payload_off + WF_MAD_LEN)
+        wf_pairing_mad(pairing, NULL, src, dst, b + p->payload_off, WF_MAD_LEN);
+    x = &qp->of[wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE ? WF_STREAM_ANSWERS
+                                                              : WF_STREAM_REQUESTS];
+    follow(x, p);
     if (p->flags & WF_P_AETH)
         x->msn =
-            wf_ld32(wf_pkt_bytes(pkt) + p->bth_off + WF_BTH_LEN + wf_opcodes[p->opcode].aeth - 1) &
-            WF_PSN_MASK;
+            wf_ld32(b + p->bth_off + WF_BTH_LEN + wf_opcodes[p->opcode].aeth - 1) & WF_PSN_MASK;
     return x;
 }
 
@@ -147,35 +152,13 @@ uint32_t wf_stream_passes(const struct wf_stream *s, uint32_t psn)
     return s->passes[psn % WF_STREAM_WINDOW];
 }
 
-/* An answer's PSN is one of the requests that it answers. */
-static bool belong(const struct wf_stream *a, const struct wf_stream *b)
+const struct wf_stream *wf_streams_other(const struct wf_stream *s)
 {
-    const struct wf_stream *requests = a->answers ? b : a, *answers = a->answers ? a : b;
+    struct wf_half *mate = s->qp->half.mate;
 
-    return a->answers != b->answers && !memcmp(a->src, b->dst, 16) && !memcmp(a->dst, b->src, 16) &&
-           ((requests->max_psn - answers->max_psn) & WF_PSN_MASK) <=
-               ((requests->max_psn - requests->first_psn) & WF_PSN_MASK);
-}
-
-const struct wf_stream *wf_streams_other(const struct wf_fault_streams *s,
-                                         const struct wf_stream *stream)
-{
-    const struct wf_stream *found = NULL, *by_port = NULL;
-    uint32_t n = 0, n_by_port = 0;
-
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        const struct wf_stream *x = &s->table[i];
-
-        if (!x->used || !belong(x, stream))
-            continue;
-        found = x;
-        n++;
-        if (x->sport == stream->sport) {
-            by_port = x;
-            n_by_port++;
-        }
-    }
-    return n == 1 ? found : n_by_port == 1 ? by_port : NULL;
+    return mate ? &qp_of(mate)->of[s == &s->qp->of[WF_STREAM_REQUESTS] ? WF_STREAM_ANSWERS
+                                                                       : WF_STREAM_REQUESTS]
+                : NULL;
 }
 
 static void comes_in(struct wf_tap *tap, struct wf_port *port, struct wf_pkt *pkt,
@@ -189,7 +172,11 @@ struct wf_fault_streams *wf_streams_new(struct wf_port *port, struct wf_arena *a
 {
     struct wf_fault_streams *s = WF_ARENA_NEW(arena, struct wf_fault_streams);
 
-    s->table = WF_ARENA_ARRAY(arena, struct wf_stream, SLOTS);
+    wf_halves_init(&s->halves, arena, WF_STREAMS_MAX, sizeof(struct wf_stream_qp));
+    s->halves.keep = KEEP;
+    s->halves.evict = forget;
+    s->halves.pairing.half_of = of_cm;
+    s->halves.pairing.arg = s;
     s->tap.fn = comes_in;
     wf_port_tap(port, &s->tap);
     return s;
@@ -197,11 +184,13 @@ struct wf_fault_streams *wf_streams_new(struct wf_port *port, struct wf_arena *a
 
 void wf_streams_count(struct wf_fault_streams *s, struct wf_arena *arena)
 {
+    struct wf_stream_qp *all = (struct wf_stream_qp *)(void *)s->halves.records;
     uint8_t *passes;
 
-    if (s->table[0].passes)
+    if (all[0].of[0].passes)
         return;
-    passes = WF_ARENA_ARRAY(arena, uint8_t, SLOTS * WF_STREAM_WINDOW);
-    for (uint32_t i = 0; i < SLOTS; i++)
-        s->table[i].passes = passes + (size_t)i * WF_STREAM_WINDOW;
+    passes = WF_ARENA_ARRAY(arena, uint8_t, WF_STREAMS_MAX * WF_STREAM_KINDS * WF_STREAM_WINDOW);
+    for (uint32_t i = 0; i < WF_STREAMS_MAX * WF_STREAM_KINDS; i++)
+        all[i / WF_STREAM_KINDS].of[i % WF_STREAM_KINDS].passes =
+            passes + (size_t)i * WF_STREAM_WINDOW;
 }

@@ -3,13 +3,15 @@
  * The streams of RoCE packets that pass a port in either direction: requests, or answers, from one
  * address to one queue pair of another. What a fault asks about a packet's place in its stream
  * (PSN from the first one on, message, how often this PSN has passed) and what a made packet needs
- * (the other side's queue pair number, UDP port, MSN) is learned from packets alone.
- * Bounded: WF_STREAMS_MAX streams; further ones are unknown, and counted. Left out: forgetting
- * streams, numbers out of CM MADs.
+ * (the other side's queue pair number, UDP port, MSN) is learned from packets alone; whose answers
+ * are whose requests' says pairing.h, from the connection manager's messages on.
+ * Bounded: WF_STREAMS_MAX queue pairs; one that was not seen while 65,536 packets of others passed
+ * gives way to a new one, else the new one is unknown, and counted.
  */
 #ifndef WEFT_NET_FAULT_QPS_H
 #define WEFT_NET_FAULT_QPS_H
 
+#include "net/halves.h"
 #include "net/port.h"
 
 enum {
@@ -18,24 +20,30 @@ enum {
     WF_STREAM_WINDOW = 1 << 11 /* PSNs whose passes are counted, up to the newest */
 };
 
+struct wf_stream_qp;
+
+/* Requests, or answers. */
 struct wf_stream {
-    uint8_t src[16], dst[16]; /* IPv4 as ::ffff:a.b.c.d */
-    uint32_t dqpn;
-    bool answers, used;
-    uint32_t ordinal; /* of the queue pair among those from src to dst, from 1; 0: QP0, QP1 */
+    struct wf_stream_qp *qp;
     uint32_t first_psn, max_psn, n_seen;
     uint32_t messages; /* begun */
     uint32_t begins[WF_STREAM_MESSAGES];
-    uint16_t sport;
-    uint8_t dscp;
     uint32_t msn;    /* of the last AETH */
     uint8_t *passes; /* of each PSN in the window; NULL: nobody asks */
 };
 
+enum { WF_STREAM_REQUESTS, WF_STREAM_ANSWERS, WF_STREAM_KINDS };
+
+/* All that goes from one address to one queue pair. */
+struct wf_stream_qp {
+    struct wf_half half;
+    uint32_t ordinal; /* among those from src to dst, from 1; 0: QP0, QP1 */
+    struct wf_stream of[WF_STREAM_KINDS];
+};
+
 struct wf_fault_streams {
     struct wf_tap tap; /* what comes in by the port */
-    struct wf_stream *table;
-    uint32_t n;
+    struct wf_halves halves;
     uint64_t unknown; /* packets of streams that found no room */
 };
 
@@ -48,9 +56,7 @@ struct wf_stream *wf_streams_note(struct wf_fault_streams *s, const struct wf_pk
 uint32_t wf_stream_message(const struct wf_stream *s, uint32_t psn);
 /* How often it has passed, this time included; 0: not known. */
 uint32_t wf_stream_passes(const struct wf_stream *s, uint32_t psn);
-/* The answers to a stream of requests, or the requests of one of answers: the only stream that may
- * be it, by addresses, PSNs and UDP source port; NULL: none, or several. */
-const struct wf_stream *wf_streams_other(const struct wf_fault_streams *s,
-                                         const struct wf_stream *stream);
+/* The answers to a stream of requests, or the requests of one of answers; NULL: not known. */
+const struct wf_stream *wf_streams_other(const struct wf_stream *s);
 
 #endif

@@ -152,4 +152,17 @@ static inline const uint8_t *wf_parsed_dst6(const uint8_t *frame, const struct w
     return frame + p->l3_off + 24;
 }
 
+/* One of them, IPv4 as ::ffff:a.b.c.d. */
+static inline void wf_parsed_addr(const uint8_t *frame, const struct wf_parsed *p, bool dst,
+                                  uint8_t ip[16])
+{
+    if (p->flags & WF_P_IP4) {
+        memset(ip, 0, 10);
+        memset(ip + 10, 0xff, 2);
+        wf_st32(ip + 12, dst ? wf_parsed_dst4(frame, p) : wf_parsed_src4(frame, p));
+    } else {
+        memcpy(ip, dst ? wf_parsed_dst6(frame, p) : wf_parsed_src6(frame, p), 16);
+    }
+}
+
 #endif

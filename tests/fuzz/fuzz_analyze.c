@@ -24,11 +24,11 @@ static void check_sums(const struct wf_analyze *a)
     FUZZ_CHECK(all == kept);
     FUZZ_CHECK(a->table.n <= a->conf.max_streams && a->findings.n <= a->conf.max_findings);
     for (uint32_t i = 0; i < a->table.n; i++) {
-        const struct wf_an_stream *s = a->table.streams[i], *y = wf_an_at(&a->table, s->peer);
+        const struct wf_an_stream *s = a->table.streams[i], *y = wf_an_peer(s);
 
         FUZZ_CHECK(s->req.n_holes == 0 && s->resp.n_holes == 0 && !s->req.run.open);
         FUZZ_CHECK(s->req.new_packets <= s->req.packets);
-        FUZZ_CHECK(!y || y->peer == i);
+        FUZZ_CHECK(!y || wf_an_peer(y) == s);
         FUZZ_CHECK(wf_an_index(&a->table, s) == i);
     }
 }

@@ -16,6 +16,7 @@
 #include "fabric/faults.h"
 #include "net/fault_qps.h"
 #include "support.h"
+#include "wire/cm.h"
 #include "wire/edit.h"
 #include "wire/icrc.h"
 #include "wire/pfc.h"
@@ -60,7 +61,8 @@ struct packet {
     uint16_t sport;
     uint8_t syndrome;
     bool real;
-    uint8_t no_ecn; /* 1: not ECN-capable; 2: CE already */
+    uint8_t no_ecn;       /* 1: not ECN-capable; 2: CE already */
+    const uint8_t *bytes; /* the payload; NULL: something */
 };
 
 static struct wf_roce roce_of(const struct packet *k)
@@ -78,6 +80,7 @@ static struct wf_roce roce_of(const struct packet *k)
         .payload_len = k->payload};
 
     h.ext.aeth = (struct wf_aeth){k->syndrome, 77};
+    h.ext.deth = (struct wf_deth){WF_GSI_QKEY, WF_GSI_QPN};
     h.ext.reth = (struct wf_reth){0x1000, 0xabcd, k->payload};
     memcpy(h.src_mac, a->mac, 6);
     memcpy(h.dst_mac, b->mac, 6);
@@ -96,7 +99,7 @@ static void send(const struct packet *k)
 
     if (k->real) {
         for (uint32_t i = hdr; i < len; i++)
-            buf[i] = (uint8_t)i;
+            buf[i] = k->bytes && i - hdr < k->payload ? k->bytes[i - hdr] : (uint8_t)i;
         assert_int_equal(wf_parse(buf, len, len, &p), WF_DROP_NONE);
         wf_icrc_store(buf + p.icrc_off, wf_icrc_of(buf, len, &p));
     }
@@ -317,7 +320,7 @@ static void streams_are_bounded(void **state)
         }
     all = wf_fabric_port(fab, "leaf0:p1")->faults;
     assert_int_equal(f->hits, WF_STREAMS_MAX);
-    assert_int_equal(all->streams->n, WF_STREAMS_MAX);
+    assert_int_equal(all->streams->halves.used, WF_STREAMS_MAX);
     assert_int_equal(all->streams->unknown, 80);
     end();
 }
@@ -684,11 +687,12 @@ static void ack(uint32_t psn)
                           .syndrome = WF_AETH_CREDIT_INVALID});
 }
 
-/* An answer to h0's queue pair 0x99 that is right in all its bytes. */
-static void is_answer(const struct wft_seen *s, uint8_t syndrome, uint32_t psn, uint32_t msn)
+/* An answer to a queue pair of h0 that is right in all its bytes. */
+static void is_answer_to(const struct wft_seen *s, uint32_t dqpn, uint8_t syndrome, uint32_t psn,
+                         uint32_t msn)
 {
     struct packet k = {
-        .from = 1, .opcode = RC | WF_OP_ACK, .dqpn = 0x99, .psn = psn, .syndrome = syndrome};
+        .from = 1, .opcode = RC | WF_OP_ACK, .dqpn = dqpn, .psn = psn, .syndrome = syndrome};
     struct wf_roce h = roce_of(&k);
     uint8_t buf[WF_ROCE_HDR_MAX];
     uint32_t hdr;
@@ -699,6 +703,11 @@ static void is_answer(const struct wft_seen *s, uint8_t syndrome, uint32_t psn, 
     assert_int_equal(s->caplen, hdr);
     assert_memory_equal(s->bytes, buf, hdr);
     assert_int_equal(s->len, hdr + 4 < 60 ? 60 : hdr + 4);
+}
+
+static void is_answer(const struct wft_seen *s, uint8_t syndrome, uint32_t psn, uint32_t msn)
+{
+    is_answer_to(s, 0x99, syndrome, psn, msn);
 }
 
 /* From an ACK on its way, at the port to the requester. */
@@ -788,17 +797,20 @@ static void two_that_may_be_meant(void **state)
         begin(2);
         f = fault("do=nak where=leaf0:p1 psn=+1 qp=0x20 match=roce_data");
         for (uint32_t i = 0; i < 2; i++) {
-            uint16_t sport = i ? other : 0xc000;
-
             send(&(struct packet){.to = 1,
                                   .opcode = RC | WF_OP_SEND_ONLY,
                                   .dqpn = QP + i,
                                   .psn = 5,
                                   .payload = 64,
-                                  .sport = sport});
+                                  .sport = i ? other : 0xc000});
             run();
-            send(&(struct packet){
-                .from = 1, .opcode = RC | WF_OP_ACK, .dqpn = 0x99 + i, .psn = 5, .sport = sport});
+        }
+        for (uint32_t i = 0; i < 2; i++) {
+            send(&(struct packet){.from = 1,
+                                  .opcode = RC | WF_OP_ACK,
+                                  .dqpn = 0x99 + i,
+                                  .psn = 5,
+                                  .sport = i ? other : 0xc000});
             run();
         }
         data(6, 1);
@@ -811,16 +823,81 @@ static void two_that_may_be_meant(void **state)
     }
 }
 
+/* h0 asks for a connection of its queue pair 0x99 + i, h1 grants it with QP + i. */
+static void cm_connects(uint32_t i)
+{
+    struct wf_cm_msg m;
+    uint8_t mad[WF_MAD_LEN];
+
+    for (uint32_t from = 0; from < 2; from++) {
+        wf_cm_msg_init(&m, from ? WF_CM_REP : WF_CM_REQ, 9);
+        if (from)
+            m.rep = (struct wf_cm_rep){.local_comm_id = 50 + i,
+                                       .remote_comm_id = 40 + i,
+                                       .local_qpn = QP + i,
+                                       .starting_psn = 100};
+        else
+            m.req = (struct wf_cm_req){
+                .local_comm_id = 40 + i, .local_qpn = 0x99 + i, .starting_psn = 200};
+        wf_cm_msg_put(mad, &m);
+        send(&(struct packet){.from = from,
+                              .to = !from,
+                              .opcode = WF_SERVICE_UD | WF_OP_SEND_ONLY,
+                              .dqpn = WF_GSI_QPN,
+                              .payload = WF_MAD_LEN,
+                              .real = true,
+                              .bytes = mad});
+        run();
+    }
+}
+
+static void request(uint32_t dqpn, uint32_t psn)
+{
+    send(&(struct packet){
+        .to = 1, .opcode = RC | WF_OP_SEND_ONLY, .dqpn = dqpn, .psn = psn, .payload = 64});
+    run();
+}
+
+/* The connection manager's exchange tells all of a queue pair before its first packet: its number
+ * among those between two hosts, whose answers are its, and its first PSN. */
+static void the_connection_manager_tells(void **state)
+{
+    struct wf_fault *f, *g;
+
+    begin(2);
+    f = fault("do=nak code=remote_access where=leaf0:p1 match=roce_data from=h0 to=h1 qp=#2");
+    g = fault("do=drop where=leaf0:p1 from=h0 to=h1 qp=#1 psn=+1 match=roce_data");
+    cm_connects(0);
+    cm_connects(1);
+    request(QP + 1, 100); /* the second one sends first */
+    assert_int_equal(f->hits, 1);
+    assert_int_equal(f->lacking, 0);
+    is_answer_to(&wft_probe(fab, 0)->seen[2], 0x9a, 0x62, 100, 0);
+    request(QP, 101); /* PSN 100 was lost on the way here */
+    assert_int_equal(g->hits, 1);
+    end();
+
+    begin(2); /* the same without it: nobody knows */
+    f = fault("do=nak code=remote_access where=leaf0:p1 match=roce_data from=h0 to=h1 qp=#1");
+    request(QP + 1, 100);
+    assert_int_equal(f->hits, 0);
+    assert_int_equal(f->lacking, 1);
+    end();
+}
+
 static void cnps(void **state)
 {
     struct wft_seen *s;
 
     begin(2);
-    fault("do=cnp where=leaf0:p0");                         /* beside an ACK */
-    fault("do=cnp where=leaf0:p1 match=roce_data dscp=46"); /* for data, back to its sender */
+    fault("do=cnp where=leaf0:p0"); /* beside an ACK */
+    /* for data, back to its sender */
+    fault("do=cnp where=leaf0:p1 match=roce_data psn=4 dscp=46");
+    data(3, 1);
+    run();
     ack(3);
     run();
-    data(3, 1);
+    data(4, 1);
     run();
     assert_int_equal(wft_probe(fab, 0)->n_seen, 3);
     for (unsigned i = 1; i < 3; i++) {
@@ -1015,6 +1092,7 @@ int main(void)
         TEST(answers_in_place_of_an_ack),
         TEST(answers_to_a_request),
         TEST(two_that_may_be_meant),
+        TEST(the_connection_manager_tells),
         TEST(cnps),
         TEST(pauses),
         TEST(fc_O9),

@@ -104,6 +104,25 @@ class Faults(unittest.TestCase):
         self.assertRegex(out, r"faults.0: ce leaf0:p0: \d+ frames that it meant were not ECN-capable")
         self.assertIn("FAILED: faults.0: ce leaf0:p0 never hit a frame", out)
 
+    def test_a_flow_that_connects_is_a_flow(self):
+        """Its queue pairs are known from the connection manager, at any port that sees it."""
+        base = TWO + ("hosts: {h1: {listen: {port: 7471}}}\nworkload: [{name: f, from: h0, to: h1, "
+                      "size: 20kB, count: 5, connect: 7471}, {name: g, from: h0, to: h1, size: 20kB, "
+                      "count: 5, connect: 7471}]\n")
+        for at in ("leaf1:p0", "leaf0:p1"):
+            code, result, err = run(f"  - {{do: drop, where: '{at}', flow: g, match: roce_data, "
+                                    "psn: '+3', iteration: 1}\n"
+                                    f"  - {{do: duplicate, where: '{at}', flow: g, match: roce_data}}\n"
+                                    f"  - {{do: delay, where: '{at}', dir: in, flow: g, match: roce_ack, "
+                                    "delay: 1us, limit: 2}\n", base=base)
+            self.assertEqual(code, 0, err)
+            flows = {f["name"]: f for f in result["flows"]}
+            self.assertEqual({f["completed_messages"] for f in flows.values()}, {5})
+            self.assertEqual(flows["flow.g"]["naks_received"], 1)
+            self.assertEqual(flows["flow.f"].get("naks_received", 0), 0)
+            self.assertEqual([x["hit_frames"] for x in result["faults"]][::2], [1, 2])
+            self.assertGreaterEqual(result["faults"][1]["hit_frames"], 25)
+
     def test_inject_says_what_is_missing(self):
         for words, says in (("rate", "which link, and which rate?"),
                             ("rate leaf0:p1", "which rate? (weft inject rate leaf0:p1 20Mbps)"),
