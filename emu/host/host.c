@@ -165,6 +165,7 @@ static void host_rx(struct wf_node *node, struct wf_port *port, struct wf_pkt *p
     struct wf_host *h = (struct wf_host *)node;
     enum wf_reason why = refused(h, pkt);
 
+#pragma GCC unroll 16
     for (unsigned i = 2; i < NQ_LINES; i++) /* two are here already */
         __builtin_prefetch((const char *)port->rx_ahead + 64 * i);
     count_priority(h, port, pkt);

@@ -124,9 +124,7 @@ static void timer_event(struct wf_lcore *lc, struct wf_event *ev)
     wf_nic_qp_wake(nq);
 }
 
-/* One event serves the transport's timer and the pace. It is left where it is when it comes too
- * early, since acknowledgements move the timer all the time. */
-static void set_timer(struct wf_nic_qp *nq, uint64_t now)
+static __attribute__((noinline)) void move_timer(struct wf_nic_qp *nq, uint64_t now)
 {
     struct wf_node *node = &nq->host->node;
     struct wf_lcore *lc = node->net->lc;
@@ -143,6 +141,17 @@ static void set_timer(struct wf_nic_qp *nq, uint64_t now)
     if (t != WF_TIME_NEVER)
         wf_lcore_schedule(lc, &nq->timer, t > now ? t : now,
                           wf_event_key(node->entity, WF_EV_TIMER, node->seq++), timer_event);
+}
+
+/* One event serves the transport's timer and the pace. It is left where it is when it comes too
+ * early, since acknowledgements move the timer all the time. */
+static inline void set_timer(struct wf_nic_qp *nq, uint64_t now)
+{
+    uint64_t t = wf_qp_timer_ps(&nq->qp);
+
+    if (!wf_event_pending(&nq->timer) || nq->timer.t_ps > t || t == WF_TIME_NEVER ||
+        nq->pace.rate_bps)
+        move_timer(nq, now);
 }
 
 static void make_ready(struct wf_nic_qp *nq, uint64_t now)

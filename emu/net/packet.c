@@ -49,27 +49,45 @@ uint64_t wf_net_pools_bytes(unsigned n_hdr, unsigned n_full)
     return (each + WF_HDR_ROOM) * n_hdr + (each + WF_FULL_ROOM) * n_full + (2u << 20);
 }
 
-static struct wf_pkt *spare_pkt(struct wf_net *net)
+/* A lot of spare packets from the pool; false: it is empty. */
+static __attribute__((noinline)) bool fetch_spare(struct wf_net *net)
+{
+    void *lot[WF_PKT_BULK];
+    unsigned n = WF_PKT_BULK;
+
+    if (rte_mempool_get_bulk(net->hdr_pool, lot, n)) { /* what is left, one by one */
+        for (n = 0; n < WF_PKT_BULK && !rte_mempool_get(net->hdr_pool, &lot[n]); n++)
+            ;
+        if (!n)
+            return false;
+    }
+    WF_HANDED_IN(net->hdr_pool);
+    while (n)
+        net->spare[net->n_spare++] = wf_pkt_of(lot[--n]);
+    return true;
+}
+
+/* The coldest of them go back. */
+static __attribute__((noinline)) void return_spare(struct wf_net *net)
 {
     void *lot[WF_PKT_BULK];
 
-    if (!net->n_spare) {
-        unsigned n = WF_PKT_BULK;
+    for (unsigned i = 0; i < WF_PKT_BULK; i++)
+        lot[i] = wf_pkt_mbuf(net->spare[i]);
+    WF_HANDED_OUT(net->hdr_pool);
+    rte_mempool_put_bulk(net->hdr_pool, lot, WF_PKT_BULK);
+    net->n_spare -= WF_PKT_BULK;
+    memmove(net->spare, net->spare + WF_PKT_BULK, net->n_spare * sizeof(net->spare[0]));
+}
 
-        if (rte_mempool_get_bulk(net->hdr_pool, lot, n)) { /* what is left, one by one */
-            for (n = 0; n < WF_PKT_BULK && !rte_mempool_get(net->hdr_pool, &lot[n]); n++)
-                ;
-            if (!n)
-                return NULL;
-        }
-        WF_HANDED_IN(net->hdr_pool);
-        while (n)
-            net->spare[net->n_spare++] = wf_pkt_of(lot[--n]);
-    }
+static struct wf_pkt *spare_pkt(struct wf_net *net)
+{
+    if (!net->n_spare && !fetch_spare(net))
+        return NULL;
     return net->spare[--net->n_spare];
 }
 
-static struct wf_pkt *full_pkt(struct wf_net *net, uint32_t room)
+static __attribute__((noinline)) struct wf_pkt *full_pkt(struct wf_net *net, uint32_t room)
 {
     struct rte_mbuf *m = room <= WF_FULL_ROOM ? rte_pktmbuf_alloc(net->full_pool) : NULL;
 
@@ -83,8 +101,12 @@ static struct wf_pkt *full_pkt(struct wf_net *net, uint32_t room)
  */
 static void clear(struct wf_pkt *pkt, uint64_t now_ps)
 {
-    memset(pkt, 0, offsetof(struct wf_pkt, p));
-    pkt->p.flags = 0;
+    enum { BYTES = offsetof(struct wf_pkt, p) + sizeof(pkt->p.flags), STEP = 8 };
+
+    /* in stores written out: a string instruction takes longer to begin than these to end */
+#pragma GCC unroll 16
+    for (unsigned i = 0; i < BYTES; i += STEP)
+        memset((uint8_t *)pkt + i, 0, STEP);
     pkt->born_ps = now_ps;
 }
 
@@ -104,23 +126,20 @@ struct wf_pkt *wf_pkt_new(struct wf_net *net, uint32_t room)
     return pkt;
 }
 
+static __attribute__((noinline)) void free_full(struct wf_net *net, struct wf_pkt *pkt)
+{
+    WF_HANDED_OUT(net->full_pool);
+    rte_pktmbuf_free(wf_pkt_mbuf(pkt));
+}
+
 void wf_pkt_free(struct wf_net *net, struct wf_pkt *pkt)
 {
     if (pkt->full) {
-        WF_HANDED_OUT(net->full_pool);
-        rte_pktmbuf_free(wf_pkt_mbuf(pkt));
+        free_full(net, pkt);
         return;
     }
-    if (net->n_spare == WF_PKT_SPARE) { /* the coldest go */
-        void *lot[WF_PKT_BULK];
-
-        for (unsigned i = 0; i < WF_PKT_BULK; i++)
-            lot[i] = wf_pkt_mbuf(net->spare[i]);
-        WF_HANDED_OUT(net->hdr_pool);
-        rte_mempool_put_bulk(net->hdr_pool, lot, WF_PKT_BULK);
-        net->n_spare -= WF_PKT_BULK;
-        memmove(net->spare, net->spare + WF_PKT_BULK, net->n_spare * sizeof(net->spare[0]));
-    }
+    if (net->n_spare == WF_PKT_SPARE)
+        return_spare(net);
     net->spare[net->n_spare++] = pkt;
 }
 

@@ -288,13 +288,19 @@ static inline void wf_max_u64(uint64_t *max, uint64_t v)
         *max = v;
 }
 
+/* Of a watermark that may rise each time: a choice without a branch. */
+static inline uint64_t wf_most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline void wf_port_put(struct wf_port *port, struct wf_pkt *pkt)
 {
     struct wf_queue *q = &port->q[pkt->queue];
     uint64_t looks_ps = port->busy_until_ps, bytes;
 
     WF_IN_REGISTER(q);
-    if (__builtin_expect(!port->up | port->tapped, 0)) {
+    if (__builtin_expect(!port->up || port->tapped, 0)) {
         if (!wf_port_receives(port, pkt))
             return;
     } else {
@@ -307,8 +313,7 @@ static inline void wf_port_put(struct wf_port *port, struct wf_pkt *pkt)
     bytes = q->ctr[WF_QUEUE_BYTES] + pkt->frame_len;
     q->ctr[WF_QUEUE_ENQ_FRAMES]++;
     q->ctr[WF_QUEUE_BYTES] = bytes;
-    if (bytes > q->ctr[WF_QUEUE_MAX_BYTES])
-        q->ctr[WF_QUEUE_MAX_BYTES] = bytes;
+    q->ctr[WF_QUEUE_MAX_BYTES] = wf_most(q->ctr[WF_QUEUE_MAX_BYTES], bytes);
     /* a busy wire and a packet that has to wait are no reason to look earlier: one comparison */
     if (looks_ps < pkt->ready_ps)
         looks_ps = pkt->ready_ps;

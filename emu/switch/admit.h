@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Admission and release in the common case, in one piece with the pipeline; all else is mmu.c's.
- * A group, and a pool, is calm while what it holds is at or below a level at which nothing of it
- * has to be looked at: no threshold and no watermark is lower. The levels are mmu.c's to raise,
- * and whoever changes something that they stand for sets them to 0.
+ * The common case is a group whose frames are counted in bytes, at ingress alone, to one threshold
+ * below which it holds no headroom: all is in its share of the pool.
  */
 #ifndef WEFT_SWITCH_ADMIT_H
 #define WEFT_SWITCH_ADMIT_H
@@ -32,13 +31,17 @@ static inline enum wf_step wf_switch_admit(struct wf_switch *sw, struct wf_visit
     struct wf_pg *pg = &sw->pg[v->in->index][v->pkt->pg];
     struct wf_pool *pool = &sw->ipool[pg->pool];
     uint64_t bytes = v->pkt->frame_len, held = pg->ctr[WF_PG_BYTES] + bytes;
-    uint64_t pooled = pool->ctr[WF_POOL_BYTES] + bytes, used = sw->used_bytes + bytes;
+    uint64_t pooled = pool->ctr[WF_POOL_BYTES] + bytes, used = sw->used_bytes + bytes, shared;
 
-    if (held > pg->calm || pooled > pool->calm || used > sw->buffer_bytes || sw->node.net->why)
+    if (held > pg->calm || pooled > pool->shared || used > sw->buffer_bytes || sw->node.net->why)
         return wf_switch_admit_closely(sw, v);
+    shared = pg->ctr[WF_PG_SHARED_BYTES] + bytes;
     pg->ctr[WF_PG_BYTES] = held;
-    pg->ctr[WF_PG_SHARED_BYTES] += bytes;
+    pg->ctr[WF_PG_MAX_BYTES] = wf_most(pg->ctr[WF_PG_MAX_BYTES], held);
+    pg->ctr[WF_PG_SHARED_BYTES] = shared;
+    pg->ctr[WF_PG_SHARED_MAX_BYTES] = wf_most(pg->ctr[WF_PG_SHARED_MAX_BYTES], shared);
     pool->ctr[WF_POOL_BYTES] = pooled;
+    pool->ctr[WF_POOL_MAX_BYTES] = wf_most(pool->ctr[WF_POOL_MAX_BYTES], pooled);
     sw->used_bytes = used;
     wf_switch_charge(v, pg, bytes);
     return WF_NEXT;

@@ -266,25 +266,6 @@ static __attribute__((noinline)) enum wf_reason trimmed(struct wf_switch *sw, st
     return why;
 }
 
-/* The levels of calm, as thresholds and watermarks stand now. */
-static void settle_down(const struct wf_switch *sw, struct wf_pg *pg, struct wf_pool *pool)
-{
-    if (!pg->plain || sw->user)
-        return;
-    pg->calm =
-        least(pg->lim.limit, least(pg->ctr[WF_PG_MAX_BYTES], pg->ctr[WF_PG_SHARED_MAX_BYTES]));
-    pool->calm = least(pool->shared, pool->ctr[WF_POOL_MAX_BYTES]);
-}
-
-void wf_switch_alert(struct wf_switch *sw)
-{
-    for (unsigned i = 0; i < WF_POOLS; i++)
-        sw->ipool[i].calm = 0;
-    for (unsigned i = 0; i < sw->node.n_ports; i++)
-        for (unsigned g = 0; g < WF_PGS; g++)
-            sw->pg[i][g].calm = 0;
-}
-
 enum wf_step wf_switch_admit_closely(struct wf_switch *sw, struct wf_visit *v)
 {
     struct wf_pg *pg = &sw->pg[v->in->index][v->pkt->pg];
@@ -309,7 +290,6 @@ enum wf_step wf_switch_admit_closely(struct wf_switch *sw, struct wf_visit *v)
         headroom_book(sw, v, pg, t.want - t.share);
     if (sw->user)
         wf_switch_watermarks_note(sw, v);
-    settle_down(sw, pg, pool);
     return WF_NEXT;
 }
 

@@ -60,7 +60,8 @@ static inline enum wf_step egress(struct wf_switch *sw, struct wf_visit *v)
 /* When the first bit may leave: the latency after it came in, and never so early that a faster
  * egress would run out of bits before the last one is here. wf_switch_link_known() sees to it that
  * this also holds at another rate. */
-static inline enum wf_step enqueue(struct wf_switch *sw, struct wf_visit *v)
+static inline __attribute__((always_inline)) enum wf_step enqueue(struct wf_switch *sw,
+                                                                  struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     uint64_t now = sw->node.net->lc->now_ps, ready = now + sw->latency_ps;
@@ -78,7 +79,8 @@ static inline enum wf_step neighbour(struct wf_switch *sw, struct wf_visit *v)
 }
 
 /* As a rule it is for this router. */
-static inline enum wf_step forward(struct wf_switch *sw, struct wf_visit *v)
+static inline __attribute__((always_inline)) enum wf_step forward(struct wf_switch *sw,
+                                                                  struct wf_visit *v)
 {
     uint64_t dst;
 
@@ -90,9 +92,12 @@ static inline enum wf_step forward(struct wf_switch *sw, struct wf_visit *v)
 
 static inline enum wf_step wred(struct wf_switch *sw, struct wf_visit *v)
 {
-    const struct wf_port_class *k = wf_switch_out_class(sw, v->out);
+    const struct wf_port_class *k;
     unsigned qi = v->pkt->queue;
 
+    if (!sw->marks_in)
+        return WF_NEXT;
+    k = wf_switch_out_class(sw, v->out);
     if (!(k->marks[WF_MARK_ENQUEUE] >> qi & 1) ||
         (k->marks_empty >> qi & 1 && v->out->q[qi].ctr[WF_QUEUE_BYTES]))
         return WF_NEXT;

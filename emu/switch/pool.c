@@ -62,7 +62,6 @@ static void resize(struct wf_switch *sw)
     wf_pool_sizes(&sw->cfg, &sw->carved, &sizes);
     for (unsigned i = 0; i < WF_POOLS; i++) {
         sw->ipool[i].shared = sizes.shared[i];
-        sw->ipool[i].calm = 0;
         sw->ipool[i].headroom = sw->cfg.ingress_pool[i].headroom_bytes;
         sw->epool[i].shared = sizes.egress_shared[i];
     }
@@ -103,7 +102,7 @@ void wf_switch_buffer_link(struct wf_switch *sw, struct wf_port *port)
         pg->reserves = lim.reserved;
         pg->plain =
             pg->lossless && !pg->dynamic && !pg->reserves && sw->cell_bytes == 1 && !sw->egress;
-        pg->calm = 0;
+        pg->calm = pg->plain && !sw->user ? lim.limit : 0;
         pg->shrinks = lim.headroom < most;
         pg->stirred = true;
         set_headroom(sw, pg, most);

@@ -26,8 +26,12 @@ static inline uint16_t wf_route_by_hash(const struct wf_switch *sw, uint32_t flo
 /* Where this packet goes towards a switch; -1: no way. */
 static inline int wf_route_port(struct wf_switch *sw, const struct wf_visit *v, uint32_t dst_sw)
 {
-    struct wf_hops h = wf_next_hops(sw->graph, sw->sw, dst_sw);
+    const struct wf_graph_node *at = sw->at;
+    struct wf_hops h;
 
+    if (at->reach.masks && !at->row && !sw->lb)
+        return wf_reach_port(&at->reach, dst_sw, wf_mix(v->pkt->flow_hash, sw->sw));
+    h = wf_next_hops(sw->graph, sw->sw, dst_sw);
     if (h.n <= 1)
         return h.n ? wf_hops_port(h, 0) : -1;
     if (sw->lb)
@@ -58,7 +62,8 @@ static inline enum wf_reason wf_route_out(struct wf_switch *sw, struct wf_visit 
     return WF_DROP_NONE;
 }
 
-static inline enum wf_step wf_switch_route(struct wf_switch *sw, struct wf_visit *v)
+static inline __attribute__((always_inline)) enum wf_step wf_switch_route(struct wf_switch *sw,
+                                                                          struct wf_visit *v)
 {
     struct wf_pkt *pkt = v->pkt;
     uint64_t mac = 0, begins;

@@ -121,6 +121,7 @@ static void note_edits(struct wf_switch *sw, const struct wf_port_class *k)
 {
     sw->vlans |= k->vlan != NULL;
     sw->edits |= k->vlan || k->cfg->rewrite != WF_REWRITE_NONE;
+    sw->marks_in |= k->marks[WF_MARK_ENQUEUE] != 0;
 }
 
 static bool any_average(const struct wf_switch *sw)
@@ -146,6 +147,7 @@ void wf_switch_ready(struct wf_node *node, struct wf_arena *arena)
     struct wf_switch *sw = (struct wf_switch *)node;
 
     node->cut_through = sw->cfg.mode == WF_MODE_CUT_THROUGH;
+    sw->at = &sw->graph->nodes[sw->sw];
     sw->mac_word = wf_edit_mac_word(node->mac);
     sw->l2 = sw->cfg.forwarding == WF_FORWARD_L2;
     sw->buffer_bytes = sw->cfg.buffer_bytes;

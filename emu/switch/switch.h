@@ -34,7 +34,7 @@ struct wf_pg {
     struct wf_pg_limits lim;
     struct wf_blames *blames; /* of a lossless group */
     uint64_t ctr[WF_PG_CTRS];
-    uint64_t calm; /* admit.h: bytes up to which a frame is taken without another look */
+    uint64_t calm; /* admit.h: bytes up to which a frame is taken without another look, or 0 */
     bool lossless, xoff;
     uint8_t prio; /* whom to pause */
     uint8_t pool; /* ingress pool */
@@ -54,7 +54,6 @@ _Static_assert(offsetof(struct wf_pg, ctr) + 8 * WF_PG_BYTES == 64 && sizeof(str
 struct wf_pool {
     uint64_t ctr[WF_POOL_CTRS];
     uint64_t shared, headroom; /* sizes */
-    uint64_t calm;             /* as a group's */
 } __attribute__((aligned(64)));
 
 /* A link before its rate changed: when what was sent then is here, and the peer's response. */
@@ -114,11 +113,13 @@ struct wf_switch {
     bool trims;          /* some queue does */
     bool vlans;          /* some port knows VLANs */
     bool edits;          /* some port changes tags, DSCP or PCP of what it sends */
+    bool marks_in;       /* some queue's WRED acts on what is put into it */
     bool l2;             /* cfg.forwarding */
     bool routes;         /* and nothing else: not l2, no end of tunnels, no address ever ages */
 
     uint64_t mac_word; /* the node's, as wf_edit_mac_word() has it */
     const struct wf_graph *graph;
+    const struct wf_graph_node *at;   /* its place there */
     struct wf_pg (*pg)[WF_PGS];       /* [port][pg] */
     struct wf_lb *lb;                 /* NULL: plain ECMP */
     const struct wf_tunnel_end *ends; /* by switch; NULL: this one is no end of tunnels */
@@ -227,9 +228,7 @@ static inline uint64_t wf_switch_fed_ps(const struct wf_switch *sw, const struct
 
     return fed > out_ps ? fed - out_ps : 0;
 }
-/* mmu.c, and admit.h */
-/* Thresholds or watermarks are others than before: the next frame of each group looks. */
-void wf_switch_alert(struct wf_switch *sw);
+/* mmu.c: see also admit.h */
 /* What the group holds no longer asks for a pause. */
 void wf_switch_unpause(struct wf_switch *sw, struct wf_port *port, unsigned pg);
 /* Bytes at which a group's headroom begins, as its pool stands; and at which XON is sent. */

@@ -92,6 +92,9 @@ static void split(struct wf_switch *sw, struct wf_arena *arena)
 {
     sw->user = WF_ARENA_NEW(arena, struct wf_watermarks);
     sw->user->port = wf_arena_alloc(arena, sizeof(*sw->user->port) * sw->node.n_ports);
+    for (unsigned i = 0; i < sw->node.n_ports; i++)
+        for (unsigned g = 0; g < WF_PGS; g++)
+            sw->pg[i][g].calm = 0; /* each frame has to be noted */
     for (unsigned k = 0; k < WF_WATERMARKS; k++) {
         unsigned each, n = places(sw, (enum wf_watermark)k, &each);
 
@@ -118,5 +121,4 @@ void wf_switch_watermarks_clear(struct wf_switch *sw, struct wf_arena *arena, un
                 *(persistent ? p.max : user_of(sw, kind, at, i)) = *p.level;
             }
     }
-    wf_switch_alert(sw);
 }

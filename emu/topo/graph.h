@@ -44,6 +44,8 @@ struct wf_reach {
     uint32_t magic;          /* (dst - below) * magic >> 31: the port, from `down` on */
     uint16_t down;
     uint16_t up, n_up;
+    uint16_t mask; /* n_up - 1, or 0 when there are none */
+    bool masks;    /* n_up is a power of two, or 0: a hash and the mask choose one */
 };
 
 struct wf_graph_node {
@@ -110,6 +112,16 @@ static inline struct wf_hops wf_reach_hops(const struct wf_reach *r, uint32_t ds
     if (at < r->n_below)
         return (struct wf_hops){NULL, (uint16_t)(r->down + ((uint64_t)at * r->magic >> 31)), 1};
     return (struct wf_hops){NULL, r->up, r->n_up};
+}
+
+/* The same and the choice among them by a hash, without a branch for up or down; where it masks. */
+static inline uint16_t wf_reach_port(const struct wf_reach *r, uint32_t dst, uint64_t hash)
+{
+    uint32_t at = dst - r->below;
+    bool down = at < r->n_below;
+    uint16_t first = down ? (uint16_t)(r->down + ((uint64_t)at * r->magic >> 31)) : r->up;
+
+    return (uint16_t)(first + (hash & (down ? 0u : r->mask)));
 }
 
 /* From a switch to another one that has hosts. n is 0 when there is no way. */

@@ -97,11 +97,24 @@ static bool fat_tree(struct wf_graph *g, const struct wf_shape *s)
     return true;
 }
 
+/* Whoever has no uplinks has all destinations below. */
+static void note_masks(struct wf_graph *g)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        struct wf_reach *r = &g->nodes[i].reach;
+
+        r->masks = !r->n_up || !(r->n_up & (r->n_up - 1));
+        r->mask = r->n_up ? (uint16_t)(r->n_up - 1) : 0;
+    }
+}
+
 bool wf_graph_shaped(struct wf_graph *g, const struct wf_shape *shape)
 {
     if (!shape || g->n > 1u << 20)
         return false;
-    if (shape->kind == WF_SHAPE_LEAF_SPINE)
-        return leaf_spine(g, shape);
-    return shape->kind == WF_SHAPE_FAT_TREE && fat_tree(g, shape);
+    if (!(shape->kind == WF_SHAPE_LEAF_SPINE && leaf_spine(g, shape)) &&
+        !(shape->kind == WF_SHAPE_FAT_TREE && fat_tree(g, shape)))
+        return false;
+    note_masks(g);
+    return true;
 }

@@ -24,24 +24,25 @@ WF_FMT(bth, WF_BTH_LEN, bth_rows);
 int wf_bth_get(struct wf_rd *r, struct wf_bth *h)
 {
     const uint8_t *b = wf_rd_take(r, WF_BTH_LEN);
+    uint32_t qp, psn; /* words with flags above: every packet that a host gets comes by here */
 
     if (!b)
         return -EBADMSG;
-    *h = (struct wf_bth){
-        .opcode = b[0],
-        .se = b[1] >> 7,
-        .m = b[1] >> 6 & 1,
-        .pad = b[1] >> 4 & 3,
-        .tver = b[1] & 15,
-        .pkey = wf_ld16(b + 2),
-        .fecn = b[4] >> 7,
-        .becn = b[4] >> 6 & 1,
-        .resv6 = b[4] & 63,
-        .dqpn = wf_ld24(b + 5),
-        .ackreq = b[8] >> 7,
-        .resv7 = b[8] & 127,
-        .psn = wf_ld24(b + 9),
-    };
+    qp = wf_ld32(b + 4);
+    psn = wf_ld32(b + 8);
+    h->opcode = b[0];
+    h->se = (b[1] & 0x80) != 0;
+    h->m = (b[1] & 0x40) != 0;
+    h->pad = b[1] >> 4 & 3;
+    h->tver = b[1] & 15;
+    h->pkey = wf_ld16(b + 2);
+    h->fecn = qp >> 31;
+    h->becn = (qp & 1u << 30) != 0;
+    h->resv6 = qp >> 24 & 63;
+    h->dqpn = qp & 0xffffff;
+    h->ackreq = psn >> 31;
+    h->resv7 = psn >> 24 & 127;
+    h->psn = psn & 0xffffff;
     return 0;
 }
 

@@ -447,9 +447,9 @@ static void watermarks_are_cleared_apart(void **state)
     wf_arena_free(&arena);
 }
 
-/* A group that has held as much before is not looked at; what it counts, and the point of XOFF, are
- * the same as the first time. Clearing begins anew. */
-static void what_was_held_before_is_counted_again(void **state)
+/* Below its threshold a group takes frames by their bytes alone: what it counts, its watermarks and
+ * the point of XOFF are the same each time, and clearing begins anew. */
+static void a_calm_group_counts_all_that_it_holds(void **state)
 {
     static const unsigned frames[] = {10, 6, 15, 12, 19, 3, 22, 20, 21, 5, 18};
     const uint64_t threshold = 20 * FRAME;
@@ -552,7 +552,7 @@ int main(void)
         cmocka_unit_test(fc_E10),
         cmocka_unit_test(headroom_stays_until_the_wire_is_empty),
         cmocka_unit_test(watermarks_are_cleared_apart),
-        cmocka_unit_test(what_was_held_before_is_counted_again),
+        cmocka_unit_test(a_calm_group_counts_all_that_it_holds),
         cmocka_unit_test(alphas_are_powers_of_two),
         cmocka_unit_test(dcqcn_thresholds_are_the_papers),
     };
