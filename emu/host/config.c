@@ -93,7 +93,7 @@ static const struct wf_keyset nic_keys = {
     .size = sizeof(struct wf_nic_cfg),
 };
 
-static const char *const recv_names[] = {"none", "sink", "echo", NULL};
+static const char *const recv_names[] = {"none", "sink", "echo", "rping", NULL};
 
 static const struct wf_key listen_rows[] = {
     {"port", WF_KEY_UINT, LISTEN(port), "0", 0, 65535,
@@ -109,7 +109,8 @@ static const struct wf_key listen_rows[] = {
      .doc = "Refuse every request with this reason, such as 28 (consumer reject); 0: none."},
     {"recv", WF_KEY_ENUM, LISTEN(recv), "none", .names = recv_names,
      .doc = "What becomes of SENDs. none: refused as invalid requests. sink: taken, counted and "
-            "compared. echo: sent back too. The same of datagrams, which programs find by SIDR."},
+            "compared. echo: sent back too. The same of datagrams, which programs find by SIDR. "
+            "rping: an rping client is answered, and no datagrams."},
     {"recv_size", WF_KEY_BYTES, LISTEN(recv_bytes), "4KiB", 1, 256ull << 10,
      .doc = "Room of each receive; a longer SEND ends its connection."},
     {"recv_depth", WF_KEY_UINT, LISTEN(recv_depth), "64", 0, 256,
@@ -178,6 +179,7 @@ static const char *const service_names[] = {"rc", "uc", "ud", NULL};
 const char *const wf_retransmit_names[] = {"go_back_n", "go_back_0", "selective", "auto", NULL};
 _Static_assert(WF_RETRANSMIT_AUTO == WF_SELECTIVE + 1, "auto is behind those of the transport");
 static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const program_names[] = {"weft", "rping", NULL};
 static const char *const family_names[] = {"any", "ip4", "ip6", NULL};
 
 static const struct wf_key flow_rows[] = {
@@ -241,6 +243,9 @@ static const struct wf_key flow_rows[] = {
             "or answers."},
     {"family", WF_KEY_ENUM, FLOW(family), "any", .names = family_names,
      .doc = "IPv4 or IPv6; any: IPv4 where both hosts have it."},
+    {"program", WF_KEY_ENUM, FLOW(program), "weft", .names = program_names,
+     .doc = "With connect: what the peer speaks. weft: as docs/howto-peers.md has it. rping: each "
+            "message is a ping of `size` bytes to an rping server (-s), compared when it is back."},
 };
 
 const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
@@ -256,6 +261,8 @@ const char *wf_flow_cfg_wrong(const struct wf_flow_cfg *cfg)
     if (cfg->connect && (cfg->service == WF_FLOW_UC || cfg->op == WF_WORK_SEND_INV ||
                          cfg->retransmit == WF_SELECTIVE))
         return "connect: knows rc and ud; all operations but send_inv; go_back_n and go_back_0";
+    if (cfg->program && (!cfg->connect || cfg->service != WF_FLOW_RC || cfg->op != WF_WORK_WRITE))
+        return "program: rping wants connect, service rc, and no op";
     if (cfg->connect && cfg->op >= WF_WORK_READ && cfg->rate_bps)
         return "rate: of a flow that connects nothing paces what READs bring";
     return NULL;

@@ -65,7 +65,12 @@ struct wf_nic_cfg {
     uint32_t cnp_dscp;
 };
 
-enum wf_listen_recv { WF_LISTEN_NONE, WF_LISTEN_SINK, WF_LISTEN_ECHO }; /* as in an offer */
+enum wf_listen_recv {
+    WF_LISTEN_NONE,
+    WF_LISTEN_SINK,
+    WF_LISTEN_ECHO,
+    WF_LISTEN_RPING
+}; /* as in an offer */
 
 /* A model host that real programs connect to by the RDMA IP CM service. */
 struct wf_listen_cfg {
@@ -124,8 +129,10 @@ struct wf_flow_cfg {
     uint32_t connect;         /* port of rdma_cm at the peer, which is asked; 0: both ends know */
     uint64_t connect_wait_ps; /* how long it asks again while nobody listens */
     int family;               /* enum wf_flow_family */
+    int program;              /* enum wf_flow_program */
 };
 
+enum wf_flow_program { WF_PROGRAM_WEFT, WF_PROGRAM_RPING }; /* whose protocol a connection has */
 enum wf_flow_service { WF_FLOW_RC, WF_FLOW_UC, WF_FLOW_UD };
 enum { WF_RETRANSMIT_AUTO = 3 }; /* behind those of enum wf_retransmit: the NIC's profile says */
 

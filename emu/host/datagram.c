@@ -216,7 +216,7 @@ void wf_datagrams_listen(struct wf_endpoint *ep, struct wf_arena *arena)
     struct wf_peer_qp *p;
     struct wf_qp_cfg qp;
 
-    if (cfg->recv == WF_LISTEN_NONE)
+    if (cfg->recv != WF_LISTEN_SINK && cfg->recv != WF_LISTEN_ECHO)
         return;
     ep->ud = p = WF_ARENA_NEW(arena, struct wf_peer_qp);
     wf_peer_new(ep, p, cfg->connections + WF_DIALS_MAX, 0, cfg->recv_depth ? cfg->recv_depth : 1,

@@ -12,17 +12,26 @@
 #define AGAIN_PS WF_PS_PER_S
 enum { CODE_OF_256 = 1 };
 
+static const struct wf_listen_cfg rping_inbox = {
+    .recv = WF_LISTEN_RPING, .recv_bytes = WF_RPING_LEN, .recv_depth = 4};
+
 void wf_endpoint_add_flow(struct wf_flow *f, struct wf_host *from, struct wf_arena *arena)
 {
     struct wf_endpoint *ep = wf_endpoint_of(from, arena);
     struct wf_peer_qp *p = WF_ARENA_NEW(arena, struct wf_peer_qp);
+    uint64_t memory = wf_errand_memory(&f->cfg);
+    uint32_t sq_len = wf_errand_sq_len(&f->cfg);
     struct wf_prng prng;
 
     WF_ASSERT(ep->n_active < WF_DIALS_MAX);
+    if (f->cfg.program == WF_PROGRAM_RPING) {
+        memory = 2 * f->cfg.size_bytes; /* what goes, and what comes back */
+        sq_len = wf_rping_new(p, arena);
+        wf_inbox_new(p, &rping_inbox, arena);
+    }
     wf_prng_init(&prng, from->node.net->seed, f->name);
     f->pattern = (uint32_t)wf_prng_u64(&prng) | 1;
-    wf_peer_new(ep, p, from->cfg.listen.connections + ep->n_active++, wf_errand_memory(&f->cfg),
-                wf_errand_sq_len(&f->cfg), arena);
+    wf_peer_new(ep, p, from->cfg.listen.connections + ep->n_active++, memory, sq_len, arena);
     wf_pattern_fill(p->mem, f->pattern, 0, p->mem_len);
     p->flow = f;
     if (f->cfg.service == WF_FLOW_UD)
@@ -125,8 +134,8 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     struct wf_qp_cfg cfg = p->nq->qp.cfg;
     struct wf_offer o;
 
-    if (!wf_offer_get(m->private_data, wf_cm_private_len(WF_CM_REP), &o) ||
-        !wf_errand_begin(f, &o, m->rep.responder_resources)) {
+    if (!p->rping && (!wf_offer_get(m->private_data, wf_cm_private_len(WF_CM_REP), &o) ||
+                      !wf_errand_begin(f, &o, m->rep.responder_resources))) {
         wf_cm_reject(&p->ep->agent, p->conn, WF_CM_REJ_CONSUMER, NULL, 0, now_ps);
         failed(f);
         return;
@@ -147,7 +156,10 @@ void wf_endpoint_replied(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint64
     wf_peer_open(p, &cfg);
     wf_cm_confirm(&p->ep->agent, p->conn, now_ps);
     wf_endpoint_flush(p->ep, now_ps); /* the RTU goes before the data */
-    wf_flow_begin(f);
+    if (p->rping)
+        wf_rping_begin(p);
+    else
+        wf_flow_begin(f);
 }
 
 void wf_endpoint_resolved(struct wf_peer_qp *p, const struct wf_cm_msg *m)
@@ -175,7 +187,8 @@ void wf_endpoint_done(struct wf_flow *f, const struct wf_wc *wc)
     struct wf_peer_qp *p = f->tx->peer;
     uint64_t now = p->ep->host->node.net->lc->now_ps;
 
-    wf_errand_judge(f, wc);
+    if (!p->rping)
+        wf_errand_judge(f, wc);
     if (f->failed)
         failed(f);
     if (!p->conn || f->completed + f->failed < f->cfg.count)

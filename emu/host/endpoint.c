@@ -199,6 +199,7 @@ static void open_listener(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint3
     cfg.ack_timeout_ps = wf_cm_wait_ps(m->path[0].ack_timeout);
     cfg.retries = m->req.retry_count;
     cfg.rnr_retry = m->req.rnr_retry;
+    cfg.max_rd_atomic = least(m->req.responder_resources, WF_ENDPOINT_RD_ATOMIC);
     cfg.window_bytes = (uint64_t)WF_ENDPOINT_ECHO_PACKETS * cfg.path_mtu;
     wf_pattern_fill(p->mem, p->ep->host->cfg.listen.pattern, 0, p->mem_len);
     p->announced = (struct wf_offer){0};
@@ -352,8 +353,11 @@ void wf_endpoint_ready(struct wf_host *h, struct wf_arena *arena)
     h->endpoint->listeners = WF_ARENA_ARRAY(arena, struct wf_peer_qp, cfg->connections);
     for (uint32_t i = 0; i < cfg->connections; i++) {
         struct wf_peer_qp *p = &h->endpoint->listeners[i];
+        uint32_t sq_len = cfg->recv == WF_LISTEN_RPING ? wf_rping_new(p, arena) : 1;
 
-        wf_peer_new(h->endpoint, p, i, cfg->memory_bytes, echoes ? cfg->recv_depth : 1, arena);
+        if (echoes)
+            sq_len = cfg->recv_depth;
+        wf_peer_new(h->endpoint, p, i, cfg->memory_bytes, sq_len, arena);
         wf_inbox_new(p, cfg, arena);
     }
     wf_datagrams_listen(h->endpoint, arena);

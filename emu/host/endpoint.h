@@ -19,6 +19,7 @@ enum {
     WF_ENDPOINT_RD_ATOMIC = 16,     /* READs and atomics of a connection that may be outstanding */
     WF_ENDPOINT_ECHO_PACKETS = 128, /* likewise, of what goes back */
     WF_ENDPOINT_SPORT = 0xc000,     /* of datagrams */
+    WF_RPING_LEN = 16,              /* of what rping SENDs */
 };
 
 #define WF_UD_QKEY 0x01234567u /* of all datagrams of the port space UDP, as Linux has it */
@@ -57,6 +58,7 @@ struct wf_peer_qp {
     uint32_t recv_len, recv_depth, rq_len, n_sends;
     uint64_t right_bytes, wrong_bytes; /* active: of what was read */
     struct wf_datagrams *ud;           /* NULL: it is connected */
+    struct wf_rping *rping;            /* NULL: it does not talk so */
     uint32_t qkey;                     /* active: that the peer's takes */
 };
 
@@ -125,6 +127,14 @@ void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg);
 void wf_peer_close(struct wf_peer_qp *p);
 /* What its responder has counted, added to the endpoint's counters. */
 void wf_peer_count(const struct wf_peer_qp *p, uint64_t *ctr);
+
+/* rping.c: how many it has posted at most */
+uint32_t wf_rping_new(struct wf_peer_qp *p, struct wf_arena *arena);
+void wf_rping_open(struct wf_peer_qp *p);
+/* A flow's first ping. */
+void wf_rping_begin(struct wf_peer_qp *p);
+void wf_rping_received(struct wf_peer_qp *p, const uint8_t *at, uint32_t len);
+void wf_rping_completed(void *arg, const struct wf_wc *wc);
 
 /* datagram.c: of a listener; of the queue pair of a flow, or both */
 void wf_datagrams_listen(struct wf_endpoint *ep, struct wf_arena *arena);

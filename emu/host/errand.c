@@ -79,7 +79,7 @@ bool wf_errand_begin(struct wf_flow *f, const struct wf_offer *o, uint32_t resou
     const struct wf_flow_cfg *cfg = &f->cfg;
 
     if (sends(cfg))
-        return o->recv != WF_LISTEN_NONE;
+        return o->recv == WF_LISTEN_SINK || o->recv == WF_LISTEN_ECHO;
     if (o->len < cfg->size_bytes || (cfg->op == WF_WORK_WRITE_IMM && o->recv == WF_LISTEN_NONE) ||
         (reads(cfg) && !resources))
         return false;

@@ -55,7 +55,9 @@ void wf_inbox_received(void *arg, const struct wf_wc *wc)
             post(p, wc->id);
         return;
     }
-    if (wc->op != WF_WORK_WRITE_IMM) {
+    if (p->rping) {
+        wf_rping_received(p, place(p, wc->id), wc->len);
+    } else if (wc->op != WF_WORK_WRITE_IMM) {
         judge(p, wc);
         if (p->recv == WF_LISTEN_ECHO && send_back(p, wc))
             return;

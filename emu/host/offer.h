@@ -9,7 +9,8 @@
  *          12  4  its length; of a SIDR_REP that of the longest datagram
  *          16  4  pattern that fills it; 0: zeros, or nobody says
  *          20  1  version, 1
- *          21  1  what becomes of SENDs to this end: 0 none are taken, 1 counted, 2 sent back
+ *          21  1  what becomes of SENDs to this end: 0 none are taken, 1 counted, 2 sent back,
+ *                 3 answered as rping does
  *          22  1  of a REQ with a pattern p, enum wf_offer_does: 0 its WRITEs leave p at the same
  *                 offsets of the peer's memory; 1 its n-th SEND, from 0, holds pattern p + n; 2 it
  *                 only READs; 3 and 4: length / 8 atomics go to the first word of the peer's

@@ -30,7 +30,9 @@ static void init(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg)
 {
     struct wf_qp_user user = {.arg = p->nq,
                               .mem = reach,
-                              .complete = p->flow ? wf_flow_completed : wf_inbox_echoed,
+                              .complete = p->rping  ? wf_rping_completed
+                                          : p->flow ? wf_flow_completed
+                                                    : wf_inbox_echoed,
                               .received = wf_inbox_received};
     struct wf_qp *qp = &p->nq->qp;
 
@@ -82,6 +84,8 @@ void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg)
 {
     init(p, cfg);
     wf_inbox_open(p);
+    if (p->rping)
+        wf_rping_open(p);
     p->open = true;
 }
 

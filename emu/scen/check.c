@@ -123,6 +123,10 @@ static void check_listener(struct wf_scenario *s, const struct wf_scen_work *w,
         wf_scen_complain(s, false, &w->cfg.connect, w->at,
                          "%s listens at port %u: nobody to connect to at %u", to->name, l->port,
                          w->cfg.connect);
+    else if ((w->cfg.program == WF_PROGRAM_RPING) != (l->recv == WF_LISTEN_RPING))
+        wf_scen_complain(s, false, &w->cfg.program, w->at,
+                         "program: of %s and of the flow one speaks rping (listen.recv), one not",
+                         to->name);
     else if (w->cfg.service == WF_FLOW_UD && l->recv == WF_LISTEN_NONE)
         wf_scen_complain(s, false, &w->cfg.service, w->at,
                          "%s is a model that has no 'recv': no datagrams to it", to->name);

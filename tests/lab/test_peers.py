@@ -18,7 +18,7 @@ import time
 import test_lab as lab
 from test_lab import check, hw_counters, weft
 
-PORT, OTHER, TWICE, SWAPPED, SENT, CALM, LOSSY, UD4, UD6 = range(7174, 7183)
+PORT, OTHER, TWICE, SWAPPED, SENT, CALM, LOSSY, UD4, UD6, RPING, RPING6 = range(7174, 7185)
 FABRIC = """weft: 1
 name: peers
 topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 3}
@@ -27,6 +27,7 @@ links:
 hosts:
   h0: {mtu: 4200, attach: {type: vhost_user}}
   h1: {mtu: 4200, listen: {port: 7174, memory: 256KiB, pattern: 77, recv: echo}}
+  h2: {mtu: 4200, listen: {port: 7174, memory: 64KiB, recv: rping}}
   h3: {mtu: 4200, listen: {port: 7174, memory: 256KiB, recv: sink}}
   h4: {mtu: 4200, listen: {port: 7174, refuse: 28}}
 workload:
@@ -46,6 +47,10 @@ workload:
      size: 4095B, count: 40, path_mtu: 4096, family: ip6}
   - {name: udaddy, from: h5, to: h0, connect: 7174, connect_wait: 400s, service: ud, op: send_imm,
      size: 100B, count: 10, path_mtu: 1024}
+  - {name: rping, from: h5, to: h0, connect: 7183, connect_wait: 400s, program: rping, size: 64B,
+     count: 20, path_mtu: 1024}
+  - {name: rping6, from: h2, to: h0, connect: 7184, connect_wait: 400s, program: rping,
+     size: 30001B, count: 20, path_mtu: 1024, family: ip6}
 %s
 capture:
   - {at: "leaf0:p0", file: peers.pcapng}
@@ -332,6 +337,24 @@ def udaddy():
     check(f['completed_messages'] == f['received_messages'] == 10, f'{f}')
 
 
+def rping():
+    """Client and server, which look into what comes back."""
+    for address, size in (('10.0.0.3', 64), ('fd00::3', 30000)):
+        before = rows('endpoints')['h2']
+        out = weft('exec', '-t', '60s', '--no-prefix', 'h0', '--', 'rping', '-c', '-a', address, '-V',
+                   '-C', '20', '-S', str(size))
+        more = grown(before, rows('endpoints')['h2'])
+        check('mismatch' not in out and 'rror' not in out, out)
+        check(more['echoed_messages'] == 20 and more['received_messages'] == 40, f'{more}')
+        check(more['cm_disconnected_events'] == 1, f'{more}')
+    for name, port, size, more in (('rping', RPING, 64, ()),
+                                   ('rping6', RPING6, 30001, ('-a', '::0', '-S', '30001'))):
+        weft('exec', '-t', '60s', '--no-prefix', 'h0', '--', 'rping', '-s', '-p', str(port), *more)
+        f = rows('flows')['flow.' + name]
+        check(f['completed_messages'] == 20 and not f['failed_messages'], f'{f}')
+        check(f['right_bytes'] == 20 * size and not f['wrong_bytes'], f'{f}')
+
+
 def nobody_serves_datagrams():
     out = peer('datagrams', '10.1.0.1', PORT + 1, 1, status=1)
     check('no service: RDMA_CM_EVENT_UNREACHABLE, status 1' in out, out)
@@ -442,7 +465,7 @@ def the_flow_is_reordered():
 TESTS = [connects_and_disconnects, is_refused, writes, reads_and_atomics,
          errors_have_their_status, loss_towards_the_model, flows_to_the_program,
          sends, flows_do_all_operations, flows_do_all_operations_through_losses,
-         datagrams, udaddy, nobody_serves_datagrams, the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
+         datagrams, udaddy, rping, nobody_serves_datagrams, the_program_is_duplicated, the_program_is_reordered, the_flow_is_duplicated,
          the_flow_is_reordered]
 
 

@@ -61,7 +61,10 @@ class Check(unittest.TestCase):
                 (", recv: sink, recv_size: 3999B", "h1", "op: send", "5:67",
                  "size: messages of 4000 bytes, but a receive (listen.recv_size) of h1 has room for 3999"),
                 ("", "h1", "op: read, rate: 1Gbps", "5:5", "rate: of a flow that connects nothing paces"),
-                ("", "h1", "op: send_inv", "5:5", "connect: knows rc; all operations but send_inv")):
+                ("", "h1", "op: send_inv", "5:5", "connect: knows rc and ud; all operations but send_inv"),
+                ("", "h1", "service: ud, op: send", "5:81", "h1 is a model that has no 'recv'"),
+                ("", "h1", "program: rping", "5:81", "one speaks rping (listen.recv), one not"),
+                (", recv: rping", "h1", "op: write", "5:5", "one speaks rping (listen.recv), one not")):
             text = flow % (to, more)
             for key in ("connect", "size"):
                 if f"{key}:" in more:  # instead of the one that is there
