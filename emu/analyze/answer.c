@@ -44,6 +44,22 @@ static void refused(struct wf_analyze *a, struct wf_an_stream *x, const struct w
     wf_an_tell(a, x, &f);
 }
 
+/* The NAK of weft's own selective retransmission (docs/MODEL.md), for each packet behind a gap. */
+static bool is_selective(const struct wf_an_pkt *p)
+{
+    return p->opcode % 32 == WF_OP_ATOMIC_ACK && (p->syndrome & 0x7f) == (WF_AETH_NAK | 31);
+}
+
+/* Whether what it names counts as lost: until so many have named it, it may have been overtaken. */
+static bool still_missing(struct wf_an_answers *n, const struct wf_an_pkt *p)
+{
+    enum { OVERTAKEN = 8 };
+
+    n->sel_naks = n->sel_naks && n->sel_psn == p->psn ? n->sel_naks + 1 : 1;
+    n->sel_psn = p->psn;
+    return n->sel_naks == OVERTAKEN;
+}
+
 static void take_aeth(struct wf_analyze *a, struct wf_an_stream *y, struct wf_an_stream *x,
                       const struct wf_an_pkt *p)
 {
@@ -59,6 +75,14 @@ static void take_aeth(struct wf_analyze *a, struct wf_an_stream *y, struct wf_an
         break;
     case 3:
         y->resp.naks++;
+        if (is_selective(p)) {
+            y->resp.seq_naks++;
+            if (x)
+                wf_an_arrived(a, x, p->psn, p);
+            if (!still_missing(&y->resp, p))
+                return;
+            break;
+        }
         if (WF_AETH_VALUE(p->syndrome) == WF_NAK_PSN_SEQUENCE) {
             y->resp.seq_naks++;
             break;

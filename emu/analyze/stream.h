@@ -122,7 +122,8 @@ struct wf_an_requests {
 struct wf_an_answers {
     uint64_t packets, acks, naks, seq_naks, rnr_naks, error_naks, read_packets, read_bytes;
     uint64_t new_read_bytes, atomics, unpaired, repeated_naks;
-    uint32_t rcur, rmax; /* READ responses: next in this one, furthest */
+    uint32_t rcur, rmax;        /* READ responses: next in this one, furthest */
+    uint32_t sel_psn, sel_naks; /* selective NAKs in a row of one PSN */
     bool rmax_known;
     struct wf_an_ref rmax_ref;
     uint64_t reads_since; /* READ requests since the oldest hole */

@@ -208,6 +208,20 @@ class Protocol(unittest.TestCase):
         self.check(found, what="loss", verdict="network", where="before", psn=3, cause="nak")
         self.assertEqual(conn["go_back_n"], {"as_asked": 0, "otherwise": 0, "selective": 1})
 
+    def test_weft_s_selective_nak_refuses_nothing(self):
+        """An ATOMIC ACK with the reserved NAK code 31, for each packet behind the gap."""
+        s = Script()
+        s.req(1), s.req(2)
+        for i in range(8):  # until so many came it may have been overtaken
+            s.req(4 + i)
+            s.ack(3, 0x7F, opcode=0x12, data=struct.pack(">Q", (2 << i) - 1), wait=2 * US)
+        s.req(3), s.req(12), s.ack(12)
+        found, conn = self.one(s)
+        self.check(found, what="loss", verdict="network", where="before", psn=3, cause="nak")
+        self.assertEqual(conn["go_back_n"]["selective"], 1)
+        self.assertEqual((conn["answers"]["sequence_naks"], conn["answers"]["error_naks"],
+                          conn["answers"]["repeated_naks"]), (8, 0, 0))
+
     def test_an_ack_that_passed_and_did_not_help(self):
         s = Script()
         s.req(1), s.ack(1), s.req(2)
