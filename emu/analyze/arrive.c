@@ -52,6 +52,23 @@ void wf_an_give_up(struct wf_analyze *a, struct wf_an_stream *s, struct wf_an_ho
     wf_an_hole_drop(r->holes, &r->n_holes, h);
 }
 
+/* A READ takes as many numbers as it has responses, and only the first is a packet's: of a request
+ * that is missing, the others are none. True: nothing of this hole is. */
+static bool only_responses(const struct wf_an_requests *r, struct wf_an_hole *got,
+                           const struct wf_an_pkt *p)
+{
+    uint8_t op = p->opcode & 0x1f;
+
+    if (op == WF_OP_READ_RESPONSE_MIDDLE || op == WF_OP_READ_RESPONSE_LAST)
+        return true;
+    if (r->reads == r->packets) {
+        if (op >= WF_OP_READ_RESPONSE_FIRST && op <= WF_OP_READ_RESPONSE_ONLY)
+            got->first = p->psn;
+        got->n = 1; /* at least */
+    }
+    return false;
+}
+
 void wf_an_settle(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
                   const struct wf_an_pkt *p)
 {
@@ -73,8 +90,13 @@ void wf_an_settle(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
         } else {
             wf_an_hole_drop(r->holes, &r->n_holes, h);
         }
+        if (r->reads && only_responses(r, &got, p))
+            continue;
         if (got.doubt)
             missing(a, s, &got, WF_AN_UNTOLD, "whether it was sent again is not in the capture", p);
+        else if (got.again)
+            missing(a, s, &got, WF_AN_UNTOLD,
+                    "one of several times that it was sent; another one may have arrived", p);
         else
             missing(a, s, &got, WF_AN_CAPTURE, "acknowledged without being sent again", p);
     }
@@ -152,6 +174,14 @@ static void unanswered_reads(struct wf_analyze *a, struct wf_an_stream *s, uint3
     }
 }
 
+/* It is for what was sent at first when more is answered than was sent again. */
+void wf_an_run_answered(struct wf_an_stream *s, uint32_t until)
+{
+    struct wf_an_requests *r = &s->req;
+
+    r->run.answered |= wf_an_diff(until, r->run.from) > 0 && wf_an_diff(until, r->cur) > 0;
+}
+
 void wf_an_arrived(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
                    const struct wf_an_pkt *p)
 {
@@ -164,6 +194,8 @@ void wf_an_arrived(struct wf_analyze *a, struct wf_an_stream *s, uint32_t until,
         r->cur = r->max = until; /* a READ took at least so many */
     if (r->acked_known && wf_an_diff(until, r->acked) <= 0)
         return;
+    if (r->run.open)
+        wf_an_run_answered(s, until);
     if (p->opcode % 32 == WF_OP_ACK)
         ack_delay(s, until, p);
     if (r->nak.pending && !r->nak.late && wf_an_diff(until, r->nak.psn) > 0)

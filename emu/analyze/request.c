@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests in the order of sending (IBA vol. 1, 9.7.3): gaps, and where the sender goes back. What
- * a run means is judged in run.c, once it has ended.
+ * a run means is judged in verdict.c, once it has ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,15 @@ static void gap(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an
                            .t_ps = p->t_ps,
                            .behind = p->ref,
                            .again = wf_an_diff(r->max, r->cur) > 0};
+    int32_t over = r->run.open && r->acked_known ? wf_an_diff(r->acked, r->cur) : 0;
 
+    if (over >=
+        (int32_t)h.n) /* an ACK has come meanwhile: the sender leaves out what it tells of */
+        return;
+    if (over > 0) {
+        h.first = r->acked;
+        h.n -= (uint32_t)over;
+    }
     r->gaps++;
     r->missing += h.n;
     if (s->service != WF_SERVICE_RC && s->service != WF_SERVICE_XRC) {

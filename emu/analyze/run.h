@@ -12,8 +12,17 @@ void wf_an_run_begin(struct wf_analyze *a, struct wf_an_stream *s, const struct 
 int32_t wf_an_run_step(struct wf_analyze *a, struct wf_an_stream *s, const struct wf_an_pkt *p,
                        int32_t d);
 void wf_an_run_count(struct wf_an_stream *s, const struct wf_an_pkt *p);
+/* An answer to all before `until`, while the sender repeats: maybe to what it sent at first. */
+void wf_an_run_answered(struct wf_an_stream *s, uint32_t until);
 /* complete: everything was repeated. */
 void wf_an_run_end(struct wf_analyze *a, struct wf_an_stream *s, bool complete);
+
+/* No answer of this stream is in the capture. */
+bool wf_an_one_sided(const struct wf_analyze *a, const struct wf_an_stream *s);
+/* Whether so long a wait as this run's can be the timer's. */
+bool wf_an_waited(const struct wf_an_stream *s, const struct wf_an_run *run);
+/* So long that what did not come was lost, and was not only slow. */
+bool wf_an_surely_lost(const struct wf_an_stream *s, const struct wf_an_run *run);
 
 /* n packets from psn on, which were missing, came late. */
 void wf_an_late(struct wf_analyze *a, struct wf_an_stream *s, uint32_t psn, uint32_t n,

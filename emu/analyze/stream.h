@@ -83,8 +83,11 @@ struct wf_an_run {
     bool is_next;   /* all before it was acknowledged */
     bool twice;     /* its first packet was sent again before */
     bool first_bad; /* the ICRC was wrong when it was sent before */
+    bool waits;     /* the receiver has asked for `asked`, and did not get it: */
+    bool answered;  /* what was sent before it had arrived: an answer shows it */
     uint8_t cause;
-    uint32_t from, resume, back_to; /* where it began, where the sender was, where it ends */
+    uint32_t asked, from, resume,
+        back_to; /* from: where it began, where the sender was, where it ends */
     uint32_t packets;
     int64_t t_ps, quiet_ps;      /* quiet_ps: since the last progress, until it began */
     int64_t silent_ps;           /* since anything was sent */

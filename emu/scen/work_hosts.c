@@ -91,8 +91,9 @@ static bool check_counts(struct wf_scenario *s, const struct wf_scen_work *w, co
     bool among = !w->n_to || (w->n_to == 1 && w->n_from == 1 && w->to[0] == w->from[0]);
 
     if (w->kind == WF_WORK_FLOW && w->n_from > 1)
-        wf_diag_error(&s->diags, from, "a flow comes from one host, '%s' matches %u", from->text,
-                      w->n_from);
+        wf_diag_error(&s->diags, from, "a flow comes from one host, %s%s%s %u",
+                      from->text ? "'" : "these are", from->text ? from->text : "",
+                      from->text ? "' matches" : "", w->n_from);
     else if (needs_to(w->kind) && w->n_to > 1)
         wf_diag_error(&s->diags, to, "%s goes to one host, this matches %u", kind, w->n_to);
     else if (w->kind == WF_WORK_FLOW && w->from[0] == w->to[0])

@@ -430,6 +430,9 @@ static const struct mistake mistakes[] = {
     {HEAD "workload: [{name: f, from: h0}]\n", "t.yaml:3:12: error: 'to' is missing in workload\n"},
     {HEAD "workload: [{name: f, from: 'h*', to: h1}]\n",
      "t.yaml:3:28: error: a flow comes from one host, 'h*' matches 4\n"},
+    /* a list has no text of its own */
+    {HEAD "workload: [{name: f, from: [h0, h1], to: h2}]\n",
+     "t.yaml:3:28: error: a flow comes from one host, these are 2\n"},
     {HEAD "workload: [{name: f, kind: incast, from: 'h*', to: 'h*'}]\n",
      "t.yaml:3:52: error: incast goes to one host, this matches 4\n"},
     {HEAD "workload: [{name: f, from: h1, to: h1}]\n",
