@@ -22,6 +22,7 @@ static const char head[] =
     "       weft inject pfc|pause --at PORT [--priority P]... [--quanta Q]\n"
     "       weft inject down|up LINK-OR-PORT\n"
     "       weft inject rate LINK-OR-PORT RATE\n"
+    "       weft inject flap LINK-OR-PORT --down-for TIME [--period TIME --count N]\n"
     "\n"
     "Breaks something in a running instance, at one instant of fabric time. ACTION is a fault:\n"
     "\n"
@@ -30,9 +31,12 @@ static const char head[] =
     "  nak, rnr, ack, cnp  a packet that nobody sent, as soon as a packet passes that it means\n"
     "  pfc, pause          such a frame out of the port: now, or with any KEY that says for which\n"
     "                      packets, when one passes\n"
+    "                      (--trigger time: now, for the queue pairs that the port has seen)\n"
+    "  learn               the port remembers the queue pairs that it sees from now on\n"
     "  end                 the faults of the port are over\n"
     "  down, up            take a link down, or up again\n"
     "  rate                give a link another rate, such as 20Mbps\n"
+    "  flap                down for so long and up again, --count times, one each --period\n"
     "\n";
 
 static const char tail[] =
@@ -44,6 +48,7 @@ static const char tail[] =
     "\nExit status: 0, 2 wrong usage, 3 no such instance. `weft show faults` says what was hit.\n";
 
 enum { KEYS_MAX = 64 };
+#define FLAP_MAX_PS (3600 * WF_PS_PER_S)
 
 /* Words for keys, as options. */
 static const struct {
@@ -57,10 +62,11 @@ struct inject {
     json_t *q;    /* the request */
     json_t *with; /* its keys of a fault */
     struct wf_arena arena;
-    struct wf_opt options[KEYS_MAX + 8];
-    const char *keys[KEYS_MAX + 8]; /* of an option */
-    bool addressed;                 /* some key says for which packets */
+    struct wf_opt options[KEYS_MAX + 12];
+    const char *keys[KEYS_MAX + 12]; /* of an option */
+    bool addressed;                  /* some key says for which packets */
     const char *instance, *at;
+    uint64_t down_ps, period_ps; /* of a flap; 0: not said */
 };
 
 /* A key of a fault, which is looked at here too: mistakes are told in the words of the option. */
@@ -125,6 +131,20 @@ static void make_options(struct inject *x)
                                       .value = "P",
                                       .take = take_priority,
                                       .help = "of a pfc frame, 0 to 7; may be given again"};
+    x->options[n++] = (struct wf_opt){.name = "down-for",
+                                      .kind = WF_OPT_TIME,
+                                      .off = offsetof(struct inject, down_ps),
+                                      .min = 1,
+                                      .max = FLAP_MAX_PS,
+                                      .value = "TIME",
+                                      .help = "flap: how long the link is down each time"};
+    x->options[n++] = (struct wf_opt){.name = "period",
+                                      .kind = WF_OPT_TIME,
+                                      .off = offsetof(struct inject, period_ps),
+                                      .min = 1,
+                                      .max = FLAP_MAX_PS,
+                                      .value = "TIME",
+                                      .help = "flap: from one time that it goes down to the next"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         add_option(x, &n, others[i].option, others[i].key, others[i].value, others[i].help);
     for (size_t i = 0; i < wf_fault_keys.n_keys && i < KEYS_MAX; i++) {
@@ -189,18 +209,51 @@ static bool stray_priority(const struct inject *x, const char *word, struct wf_e
     return true;
 }
 
+/* What --down-for and --period say is for a flap only. */
+static bool flap_ok(const struct inject *x, const char *word, struct wf_err *err)
+{
+    const char *count = json_string_value(json_object_get(x->with, "limit"));
+    bool flaps = !strcmp(word, "flap");
+
+    if (!flaps && (x->down_ps || x->period_ps))
+        wf_err_set(err, EINVAL, "--%s does not go with %s", x->down_ps ? "down-for" : "period",
+                   word);
+    else if (flaps && !x->down_ps)
+        wf_err_set(err, EINVAL, "down for how long? (--down-for 10ms)");
+    else if (flaps && count && !x->period_ps)
+        wf_err_set(err, EINVAL, "how often? (--period 50ms)");
+    else
+        return true;
+    return false;
+}
+
+static void put_flap(struct inject *x)
+{
+    const char *count = json_string_value(json_object_get(x->with, "limit"));
+
+    json_object_set_new(x->q, "down_ps", json_integer((json_int_t)x->down_ps));
+    if (x->period_ps)
+        json_object_set_new(x->q, "period_ps", json_integer((json_int_t)x->period_ps));
+    if (count)
+        json_object_set_new(x->q, "count", json_integer(strtoll(count, NULL, 0)));
+    json_object_del(x->with, "limit");
+}
+
 /* A change of a link, which no key of a fault goes with. */
 static const char *link_now(struct inject *x, const char *word, struct wf_err *err)
 {
-    void *first = json_object_iter(x->with);
+    void *first;
 
+    if (!strcmp(word, "flap"))
+        put_flap(x);
+    first = json_object_iter(x->with);
     if (stray_priority(x, word, err))
         return NULL;
     if (first) {
         wf_err_set(err, EINVAL, "--%s does not go with %s", json_object_iter_key(first), word);
         return NULL;
     }
-    if (strcmp(word, "rate") != 0)
+    if (!strcmp(word, "up") || !strcmp(word, "down"))
         json_object_set_new(x->q, "up", json_boolean(word[0] == 'u'));
     return "link";
 }
@@ -259,10 +312,10 @@ static const char *fault(struct inject *x, const char *word, struct wf_err *err)
 /* The request's command by the first word, its place by the second. NULL and *err. */
 static const char *command(struct inject *x, int given_n, char **given_words, struct wf_err *err)
 {
-    const char *words[32] = {"down", "up", "rate"};
+    const char *words[32] = {"down", "up", "rate", "flap"};
     const char *word = given_n ? given_words[0] : "";
     bool frame = !strcmp(word, "pfc") || !strcmp(word, "pause");
-    size_t n = 3;
+    size_t n = 4;
 
     for (size_t i = 0; wf_fault_action_names[i]; i++)
         words[n++] = wf_fault_action_names[i];
@@ -274,7 +327,10 @@ static const char *command(struct inject *x, int given_n, char **given_words, st
         return NULL;
     if (take_place(given_n, given_words, x->q, err))
         return NULL;
-    if (!strcmp(word, "down") || !strcmp(word, "up") || !strcmp(word, "rate"))
+    if (!flap_ok(x, word, err))
+        return NULL;
+    if (!strcmp(word, "down") || !strcmp(word, "up") || !strcmp(word, "rate") ||
+        !strcmp(word, "flap"))
         return link_now(x, word, err);
     return frame && !x->addressed ? frame_now(x, word, err) : fault(x, word, err);
 }

@@ -11,6 +11,8 @@
 #include "fabric/run.h"
 #include "fabric/stimulus.h"
 
+struct wf_flap;
+
 struct wf_edges {
     struct wf_poller poller; /* first */
     struct wf_fabric *f;
@@ -23,6 +25,7 @@ struct wf_edges {
     bool opening;                 /* the state in which the run begins is no event of it */
     struct wf_stimulus_sink *log; /* all that comes from outside is told to it; NULL: nobody */
     uint64_t interval_ns, due_ns, look_ns;
+    struct wf_flap *flaps; /* flap.h */
 };
 
 enum { WF_EDGES_MAX = 64 };

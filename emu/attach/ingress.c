@@ -258,6 +258,11 @@ int wf_ingress_fault(struct wf_edges *es, const char *text, struct wf_err *err)
         wf_faults_end(port, fault.coming_in);
         return 0;
     }
+    if (fault.action == WF_FAULT_LEARN) {
+        note(es, &st);
+        wf_faults_learn(port, &es->f->arena);
+        return 0;
+    }
     if (!wf_faults_room(port))
         return wf_err_set(err, EINVAL,
                           "%s has %d injected faults that have not ended, and more are not "

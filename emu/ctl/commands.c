@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "cap/json.h"
+#include "attach/flap.h"
 #include "attach/ingress.h"
 #include "ctl/names.h"
 #include "net/fault_config.h"
 #include "scen/match.h"
+
+#define WF_CTL_FLAP_MAX_PS (3600 * WF_PS_PER_S)
 
 static const char *text(const struct wf_ctl_call *c, const char *key)
 {
@@ -236,7 +239,26 @@ static void op_inject(const struct wf_ctl_call *c)
         wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
 }
 
-/* {"up": true|false} or {"rate_bps": N}, or both. */
+/* {"down_ps": N, "period_ps": N, "count": N} */
+static void flap(const struct wf_ctl_call *c, struct wf_link *link)
+{
+    const struct wf_ctl_fabric *x = c->arg;
+    struct wf_flap_cfg cfg;
+    uint64_t count;
+    struct wf_err err;
+
+    if (!number(c, "down_ps", 0, 1, WF_CTL_FLAP_MAX_PS, &cfg.down_ps) ||
+        !number(c, "period_ps", 0, 1, WF_CTL_FLAP_MAX_PS, &cfg.period_ps) ||
+        !number(c, "count", 1, 1, WF_FLAP_TIMES_MAX, &count))
+        return;
+    cfg.count = (uint32_t)count;
+    if (wf_flap_start(x->edges, link, &cfg, &err))
+        wf_ctl_error(c->client, c->id, "%s", err.msg);
+    else
+        wf_ctl_send(c->client, c->id, answer(c, "weft.done/1"));
+}
+
+/* {"up": true|false} or {"rate_bps": N}, or both; or a flap. */
 static void op_link(const struct wf_ctl_call *c)
 {
     const struct wf_ctl_fabric *x = c->arg;
@@ -254,6 +276,8 @@ static void op_link(const struct wf_ctl_call *c)
         wf_ctl_error(c->client, c->id,
                      "there is no link '%.80s'; links are named like leaf0:p3-spine1:p0",
                      at ? at : "");
+    } else if (json_object_get(c->q, "down_ps")) {
+        flap(c, link);
     } else if (!json_is_boolean(up) && (up || !rate_bps)) {
         wf_ctl_error(c->client, c->id, "up has to be true or false, or rate_bps a rate");
     } else {

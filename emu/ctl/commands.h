@@ -6,7 +6,8 @@
  *   show   what, at?               rows of one of wf_ctl_views: {"name": ..., counter: value ...}
  *   hosts  at?                     attached hosts: where they are and whether they are there
  *   inject action, at, class?, every?, count?     drop | ce | corrupt at a port's egress
- *   link   at, up                  by its name or by a port at either end
+ *   link   at, up                  by its name or by a port at either end; or down_ps, period_ps?,
+ *                                  count?: down and up again, so many times
  *   pfc    at, priorities, quanta  an XOFF (XON: 0) out of a port
  *   clear  what, at?               user watermarks, in sonic-clear's words, of switches that fit;
  *                                  no result has them, so this alone is not recorded

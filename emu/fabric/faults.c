@@ -262,6 +262,29 @@ static int ends_of(const struct wf_desc *d, const struct wf_fault_cfg *c, struct
     return c->qp ? qp_of(d, c, out, err) : 0;
 }
 
+/* No packet passes that could be asked. */
+static int timed(const struct wf_fault_cfg *c, struct wf_fault *f, const char **key,
+                 struct wf_err *err)
+{
+    const struct {
+        const char *key;
+        bool given;
+    } packets[] = {
+        {"opcode", f->by_opcode},           {"psn", f->psn.used},   {"message", c->message},
+        {"iteration", c->iteration},        {"nth", c->nth},        {"every", c->every > 1},
+        {"probability", f->chance.den},     {"until", c->until_ps}, {"matched", c->matched},
+        {"match", f->match > WF_FAULT_ROCE}};
+
+    f->at_time = c->trigger == WF_FAULT_AT_TIME;
+    for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]) && f->at_time; i++)
+        if (packets[i].given) {
+            *key = packets[i].key;
+            return wf_err_set(err, EINVAL,
+                              "'%s' asks for a packet: it does not go with 'trigger: time'", *key);
+        }
+    return 0;
+}
+
 int wf_desc_fault(const struct wf_desc *d, const struct wf_fault_cfg *c, struct wf_fault *out,
                   const char **key, struct wf_err *err)
 {
@@ -296,6 +319,9 @@ int wf_desc_fault(const struct wf_desc *d, const struct wf_fault_cfg *c, struct 
         return rc;
     *key = "answer_psn";
     rc = c->answer_psn ? answer_psn_of(c->answer_psn, &out->how, err) : 0;
+    if (rc)
+        return rc;
+    rc = timed(c, out, key, err);
     if (rc)
         return rc;
     *key = "delay";

@@ -11,9 +11,9 @@
 const char *const wf_fault_class_names[] = {"roce_data", "roce_ack", "roce",
                                             "any",       "control",  NULL};
 
-const char *const wf_fault_action_names[] = {"drop",  "ce",       "corrupt", "duplicate", "reorder",
-                                             "delay", "truncate", "nak",     "rnr",       "ack",
-                                             "cnp",   "pfc",      "pause",   "end",       NULL};
+const char *const wf_fault_action_names[] = {
+    "drop", "ce",  "corrupt", "duplicate", "reorder", "delay", "truncate", "nak",
+    "rnr",  "ack", "cnp",     "pfc",       "pause",   "end",   "learn",    NULL};
 
 /* --- which packets ---------------------------------------------------------------------------- */
 
@@ -212,7 +212,7 @@ static void one(struct wf_fault *f, struct wf_port *port, const struct wf_stream
     uint64_t now = wf_now(port);
     bool passes_held;
 
-    if (!f->held && f->limit && f->hits == f->limit)
+    if (f->at_time || (!f->held && f->limit && f->hits == f->limit))
         return;
     if (!matches(f, fate->pkt, s, now))
         return;
@@ -236,7 +236,7 @@ static void one(struct wf_fault *f, struct wf_port *port, const struct wf_stream
 void wf_faults_pass(struct wf_port *port, struct wf_fate *fate)
 {
     struct wf_fault_streams *streams = port->faults->streams;
-    const struct wf_stream *s = streams ? wf_streams_note(streams, fate->pkt) : NULL;
+    const struct wf_stream *s = streams ? wf_streams_note(streams, fate->pkt, true) : NULL;
 
     for (struct wf_fault *f = port->faults->first; f && fate->pkt && !fate->why; f = f->next)
         one(f, port, s, fate);
@@ -252,6 +252,64 @@ static void begin_draws(struct wf_fault *f, const struct wf_port *port, unsigned
     wf_prng_init(&f->prng, port->node->net->seed, name);
 }
 
+/* --- at a time, without a packet ----------------------------------------------------------------
+ */
+
+static bool is_meant(const struct wf_fault_ends *e, const struct wf_stream_qp *qp)
+{
+    bool v4 = qp->like.roce.encap == WF_ROCE_V2_IP4;
+    const struct wf_half *h = &qp->half;
+
+    if (e->has_qpn && (e->by_mate ? !h->mate || h->mate->qpn != e->qpn : h->qpn != e->qpn))
+        return false;
+    return is_addr(&e->src, h->src + (v4 ? 12 : 0), v4) &&
+           is_addr(&e->dst, h->dst + (v4 ? 12 : 0), v4);
+}
+
+static bool means(const struct wf_fault *f, const struct wf_stream_qp *qp)
+{
+    if (!qp->out || qp->half.qpn <= 1 || (f->ordinal && qp->ordinal != f->ordinal))
+        return false;
+    for (uint32_t i = 0; i < f->n_ends; i++)
+        if (is_meant(&f->ends[i], qp))
+            return true;
+    return !f->n_ends;
+}
+
+static void it_is_time(struct wf_lcore *lc, struct wf_event *ev)
+{
+    struct wf_fault *f = WF_CONTAINER_OF(ev, struct wf_fault, due);
+    const struct wf_halves *t = &f->port->faults->streams->halves;
+
+    for (uint32_t i = 0; i < t->used && !(f->limit && f->hits == f->limit); i++) {
+        struct wf_stream_qp *qp = (struct wf_stream_qp *)(void *)(t->records + t->size * i);
+
+        if (means(f, qp) && wf_fault_make_for(f, f->port, qp)) {
+            f->matched++;
+            f->hits++;
+        }
+    }
+    f->lacking += !f->hits;
+    f->until_ps = lc->now_ps;
+}
+
+static void set_time(struct wf_fault *f, struct wf_port *port)
+{
+    uint64_t now = wf_now(port);
+
+    wf_lcore_schedule(port->node->net->lc, &f->due, f->from_ps > now ? f->from_ps : now,
+                      wf_event_key(port->entity, WF_EV_TIMER, port->seq++), it_is_time);
+}
+
+void wf_faults_learn(struct wf_port *port, struct wf_arena *arena)
+{
+    if (!port->faults)
+        port->faults = WF_ARENA_NEW(arena, struct wf_faults);
+    if (!port->faults->streams)
+        port->faults->streams = wf_streams_new(port, arena);
+    port->risky = true;
+}
+
 void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena *arena)
 {
     struct wf_fault **at;
@@ -265,24 +323,32 @@ void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena
     fault->port = port;
     port->faults->n_injected += !fault->event;
     begin_draws(fault, port, port->faults->added++);
-    if (fault->needs_streams && !port->faults->streams)
-        port->faults->streams = wf_streams_new(port, arena);
+    if (fault->needs_streams)
+        wf_faults_learn(port, arena);
     if (fault->iteration)
         wf_streams_count(port->faults->streams, arena);
     port->risky = true;
+    if (fault->at_time)
+        set_time(fault, port);
 }
 
 void wf_faults_end(struct wf_port *port, bool coming_in)
 {
-    for (struct wf_fault *f = port->faults ? port->faults->first : NULL; f; f = f->next)
-        if (f->coming_in == coming_in)
-            f->until_ps = 1;
+    for (struct wf_fault *f = port->faults ? port->faults->first : NULL; f; f = f->next) {
+        if (f->coming_in != coming_in)
+            continue;
+        f->until_ps = 1;
+        if (wf_event_pending(&f->due))
+            wf_lcore_cancel(port->node->net->lc, &f->due);
+    }
 }
 
 static bool has_ended(const struct wf_fault *f, uint64_t now)
 {
-    return !f->held && ((f->until_ps && now >= f->until_ps) || (f->limit && f->hits >= f->limit) ||
-                        (f->nth && f->matched >= f->nth));
+    if (f->held || wf_event_pending(&f->due))
+        return false;
+    return (f->until_ps && now >= f->until_ps) || (f->limit && f->hits >= f->limit) ||
+           (f->nth && f->matched >= f->nth);
 }
 
 bool wf_faults_room(const struct wf_port *port)

@@ -23,6 +23,7 @@
 
 struct wf_fault_streams;
 struct wf_stream;
+struct wf_stream_qp;
 
 enum wf_fault_action {
     WF_FAULT_DROP,
@@ -38,7 +39,8 @@ enum wf_fault_action {
     WF_FAULT_CNP,
     WF_FAULT_PFC,
     WF_FAULT_PAUSE,
-    WF_FAULT_END, /* live: those that are there end */
+    WF_FAULT_END,   /* live: those that are there end */
+    WF_FAULT_LEARN, /* live: the port learns of queue pairs from now on */
 };
 extern const char *const wf_fault_action_names[]; /* NULL-terminated, by enum wf_fault_action */
 
@@ -113,6 +115,8 @@ struct wf_fault {
     uint64_t limit; /* hits; 0: no limit */
     uint64_t matched, hits;
 
+    bool at_time; /* it acts at from_ps, for the queue pairs that it means; no packet has to pass */
+    struct wf_event due;
     uint32_t event; /* the scenario's, from 1: at several ports it is one; 0: one of its own */
     bool coming_in; /* the port that was asked for is the peer */
     bool may_not_fire;
@@ -173,6 +177,8 @@ void wf_faults_add(struct wf_port *port, struct wf_fault *fault, struct wf_arena
 struct wf_fault *wf_faults_reuse(struct wf_port *port);
 /* Whether one more may be injected: not too many are alive. */
 bool wf_faults_room(const struct wf_port *port);
+/* The port remembers the queue pairs that it sees from now on. */
+void wf_faults_learn(struct wf_port *port, struct wf_arena *arena);
 /* No fault of the port, of those asked for in this direction, hits any more. */
 void wf_faults_end(struct wf_port *port, bool coming_in);
 /* The first of a port's faults, or NULL. */
@@ -186,5 +192,7 @@ bool wf_fault_truncate(const struct wf_fault *f, struct wf_net *net, struct wf_f
 /* fault_make.c: a packet is made, since this one was hit. False: something is not known. */
 bool wf_fault_make(struct wf_fault *f, struct wf_port *port, const struct wf_stream *stream,
                    struct wf_fate *fate);
+/* The same without a packet, for a queue pair that packets leave by the port for. */
+bool wf_fault_make_for(struct wf_fault *f, struct wf_port *port, struct wf_stream_qp *qp);
 
 #endif

@@ -15,6 +15,7 @@ static const char *const classes[] = {"roce_data", "roce_ack", "roce", "any",
                                       "control",   "auto",     NULL};
 static const char *const crcs[] = {"fcs", "icrc", "repaired", NULL};
 static const char *const parts[] = {"payload", "ext", "bth", "l3", "frame", NULL};
+static const char *const triggers[] = {"packet", "time", NULL};
 static const char *const fates[] = {"auto", "pass", "drop", NULL};
 static const char *const codes[] = {"psn_sequence", "invalid_request", "remote_access",
                                     "remote_operational", NULL};
@@ -26,7 +27,8 @@ static const struct wf_key rows[] = {
          "reorder: behind the next ones. delay: later, others pass it. truncate: cut short. nak, "
          "rnr, ack: the requester gets this answer, which nobody sent. cnp: the sender of data "
          "gets one. pfc, pause: such a frame out of the port. end, of weft inject: the port's "
-         "faults are over."},
+         "faults are over. learn, likewise: the port remembers the queue pairs that it sees from "
+         "now on, as with any fault that asks for them."},
     {"where", WF_KEY_STRING, ROW(where), NULL,
      .doc = "The hop: a port, such as leaf0:p3, or in a scenario a pattern over ports."},
     {"dir", WF_KEY_ENUM, ROW(dir), "out", .names = dirs,
@@ -61,6 +63,13 @@ static const struct wf_key rows[] = {
     {"probability", WF_KEY_FRACTION, ROW(chance), "1",
      .doc = "By chance, such as 1/97, drawn from the seed."},
     {"limit", WF_KEY_UINT64, ROW(limit), "0", .doc = "Stop after so many; 0: never."},
+    {"trigger", WF_KEY_ENUM, ROW(trigger), "packet", .names = triggers,
+     .doc = "nak, rnr, ack, cnp: packet: made when a packet passes that is meant. time: made at "
+            "`after` (now, if that is past), once for each queue pair that is meant, at most "
+            "`limit` of them, from what the port has seen of it: its addresses, the other side's "
+            "queue pair, the newest PSN that was asked for. With match: roce_data, for the queue "
+            "pairs that requests leave the port for; else for those that answers do. When nothing "
+            "is known of any, the fault comes to nothing, which is an error at the end."},
     {"after", WF_KEY_TIME, ROW(after_ps), "0", .doc = "Not before this time."},
     {"until", WF_KEY_TIME, ROW(until_ps), "0", .doc = "Not from this time on; 0: for ever."},
     {"may_not_fire", WF_KEY_BOOL, ROW(may_not_fire), "false",
@@ -223,6 +232,7 @@ static const struct {
     {"flip", DOES(CORRUPT)},
     {"keep", DOES(TRUNCATE)},
     {"matched", MAKES | DOES(CNP) | DOES(PFC) | DOES(PAUSE)},
+    {"trigger", MAKES | DOES(CNP)},
     {"code", DOES(NAK)},
     {"timer", DOES(RNR)},
     {"answer_psn", MAKES},

@@ -21,6 +21,7 @@ struct wf_fault_cfg {
     struct wf_fraction chance;
     uint64_t after_ps, until_ps;
     bool may_not_fire;
+    int trigger; /* enum wf_fault_trigger */
     /* what becomes of the packets */
     uint64_t delay_ps, within_ps;
     uint32_t copies, behind;
@@ -34,6 +35,7 @@ struct wf_fault_cfg {
 };
 enum wf_fault_dir { WF_FAULT_OUT, WF_FAULT_IN };
 enum { WF_FAULT_MATCH_AUTO = 5 };
+enum wf_fault_trigger { WF_FAULT_AT_PACKET, WF_FAULT_AT_TIME };
 
 extern const struct wf_keyset wf_fault_keys;
 

@@ -17,47 +17,6 @@
 #include "wire/pfc.h"
 #include "wire/roce.h"
 
-enum { TTL = 64, MIGREQ = 0x40 };
-
-static void tags_of(const uint8_t *b, const struct wf_parsed *p, struct wf_roce *h)
-{
-    h->n_tags = p->n_tags < WF_VLAN_TAGS_MAX ? p->n_tags : WF_VLAN_TAGS_MAX;
-    for (unsigned i = 0; i < h->n_tags; i++) {
-        uint16_t tci = wf_ld16(b + 14 + 4 * i);
-
-        h->tag[i] = (struct wf_vlan){.tpid = wf_ld16(b + 12 + 4 * i),
-                                     .pcp = (uint8_t)(tci >> 13),
-                                     .dei = tci >> 12 & 1,
-                                     .vid = tci & 0xfff};
-    }
-}
-
-/* Addresses of a packet that goes the way of this one, or back. */
-static void like(const struct wf_pkt *pkt, bool back, struct wf_roce *h)
-{
-    const uint8_t *b = wf_pkt_bytes(pkt), *ip = b + pkt->p.l3_off;
-    const struct wf_parsed *p = &pkt->p;
-    uint8_t *src = back ? h->dst_ip : h->src_ip, *dst = back ? h->src_ip : h->dst_ip;
-
-    memcpy(h->dst_mac, back ? b + 6 : b, 6);
-    memcpy(h->src_mac, back ? b : b + 6, 6);
-    tags_of(b, p, h);
-    h->encap = p->flags & WF_P_ROCEV1 ? WF_ROCE_V1
-               : p->flags & WF_P_IP4  ? WF_ROCE_V2_IP4
-                                      : WF_ROCE_V2_IP6;
-    if (p->flags & WF_P_IP4) {
-        src[10] = src[11] = dst[10] = dst[11] = 0xff;
-        memcpy(src + 12, ip + 12, 4);
-        memcpy(dst + 12, ip + 16, 4);
-    } else {
-        memcpy(src, ip + 8, 16);
-        memcpy(dst, ip + 24, 16);
-    }
-    h->dscp = p->dscp;
-    h->ttl = back ? TTL : p->ttl;
-    h->sport = p->sport;
-}
-
 static uint32_t psn_of(const struct wf_fault_how *how, uint32_t matched)
 {
     if (!how->psn_given)
@@ -75,18 +34,15 @@ static uint8_t syndrome_of(const struct wf_fault *f)
 }
 
 /* The rest of an answer; a made ACK of a request counts it. */
-static void answer(const struct wf_fault *f, const struct wf_pkt *pkt, bool back,
-                   const struct wf_stream *of, struct wf_roce *h)
+static void answer(const struct wf_fault *f, uint32_t psn, bool back, const struct wf_stream *of,
+                   uint8_t service, struct wf_roce *h)
 {
-    const uint8_t *bth = wf_pkt_bytes(pkt) + pkt->p.bth_off;
     uint32_t msn = of ? of->msn : 0;
 
     if (f->action == WF_FAULT_ACK && back)
         msn++;
-    h->bth.opcode = (uint8_t)(wf_opcodes[pkt->p.opcode].service | WF_OP_ACK);
-    h->bth.m = bth[1] & MIGREQ;
-    h->bth.pkey = wf_ld16(bth + 2);
-    h->bth.psn = psn_of(&f->how, pkt->p.psn);
+    h->bth.opcode = (uint8_t)(service | WF_OP_ACK);
+    h->bth.psn = psn_of(&f->how, psn);
     h->ext.aeth = (struct wf_aeth){syndrome_of(f), msn & WF_PSN_MASK};
 }
 
@@ -149,6 +105,28 @@ static bool may_make(const struct wf_fault *f, const struct wf_parsed *p)
     return service == WF_SERVICE_RC || service == WF_SERVICE_XRC;
 }
 
+/* An answer or CNP for queue pair `to`, on the way that `like` says; psn: the default. */
+static struct wf_pkt *made(const struct wf_fault *f, struct wf_port *port,
+                           struct wf_stream_like *like, uint32_t to, uint32_t psn, bool back,
+                           const struct wf_stream *of)
+{
+    bool cnp = f->action == WF_FAULT_CNP;
+    struct wf_pkt *pkt;
+
+    like->roce.bth.dqpn = f->how.reply_qpn_given ? f->how.reply_qpn : to;
+    if (cnp)
+        like->roce.dscp = f->how.dscp;
+    else
+        answer(f, psn, back, of, like->service, &like->roce);
+    pkt = pkt_of(port->node->net, &like->roce, cnp);
+    if (!pkt)
+        return NULL;
+    pkt->queue = like->queue;
+    pkt->prio = like->prio;
+    pkt->ready_ps = 0;
+    return pkt;
+}
+
 bool wf_fault_make(struct wf_fault *f, struct wf_port *port, const struct wf_stream *stream,
                    struct wf_fate *fate)
 {
@@ -156,7 +134,7 @@ bool wf_fault_make(struct wf_fault *f, struct wf_port *port, const struct wf_str
     bool response = wf_opcodes[p->opcode].flags & WF_OPF_RESPONSE, cnp = f->action == WF_FAULT_CNP;
     bool back = cnp ? p->payload_len > 0 : !response;
     const struct wf_stream *other = NULL;
-    struct wf_roce h = {.dscp = 0};
+    struct wf_stream_like like;
     struct wf_pkt *pkt;
 
     if (f->action == WF_FAULT_PFC || f->action == WF_FAULT_PAUSE) {
@@ -169,22 +147,78 @@ bool wf_fault_make(struct wf_fault *f, struct wf_port *port, const struct wf_str
         other = wf_streams_other(stream);
     if (back && !other && !f->how.reply_qpn_given)
         return false;
-    like(fate->pkt, back, &h);
-    h.bth.dqpn = f->how.reply_qpn_given ? f->how.reply_qpn : back ? other->qp->half.qpn : p->dqpn;
-    if (cnp)
-        h.dscp = f->how.dscp;
-    else
-        answer(f, fate->pkt, back, back ? other : stream, &h);
-    pkt = pkt_of(port->node->net, &h, cnp);
+    wf_stream_like(fate->pkt, back, &like);
+    pkt = made(f, port, &like, back && other ? other->qp->half.qpn : p->dqpn, p->psn, back,
+               back ? other : stream);
     if (!pkt)
         return false;
-    pkt->queue = fate->pkt->queue;
-    pkt->prio = fate->pkt->prio;
-    pkt->ready_ps = 0;
     if (back)
         wf_port_comes_in(port, pkt);
     else
         wf_fifo_push(&fate->behind, &pkt->q);
     matched_ends(f, !cnp, fate);
     return true;
+}
+
+/* --- at a time, without a packet ----------------------------------------------------------------
+ */
+
+/* The newest PSN that was asked for: by packets that passed, else by the connection manager before
+ * the first. False: nobody knows. */
+static bool asked_psn(const struct wf_stream_qp *requests, uint32_t *psn)
+{
+    const struct wf_stream *x = requests ? &requests->of[WF_STREAM_REQUESTS] : NULL;
+
+    if (!x || (!x->n_seen && !requests->half.told))
+        return false;
+    *psn = x->n_seen ? x->max_psn : requests->half.first_psn;
+    return true;
+}
+
+/* To the queue pair that answers like these are for: they leave by the port, and so does it. */
+static bool with_answers(struct wf_fault *f, struct wf_port *port, struct wf_stream_qp *qp)
+{
+    const struct wf_stream *answers = &qp->of[WF_STREAM_ANSWERS];
+    uint32_t psn = answers->max_psn;
+    bool known = asked_psn(wf_stream_mate(qp), &psn) || answers->n_seen;
+    struct wf_stream_like like = qp->like;
+    struct wf_fifo one = {0};
+    struct wf_pkt *pkt;
+
+    if (!known)
+        return false;
+    pkt = made(f, port, &like, qp->half.qpn, psn, false, answers);
+    if (!pkt)
+        return false;
+    wf_fifo_push(&one, &pkt->q);
+    wf_port_extras(port, &one);
+    return true;
+}
+
+/* To the queue pair whose requests leave by the port: it comes in there. */
+static bool to_requests(struct wf_fault *f, struct wf_port *port, struct wf_stream_qp *qp)
+{
+    struct wf_stream_qp *mate = wf_stream_mate(qp);
+    struct wf_stream_like like = qp->like;
+    struct wf_pkt *pkt;
+    uint32_t psn;
+
+    if (!asked_psn(qp, &psn) || (!mate && !f->how.reply_qpn_given))
+        return false;
+    wf_stream_turn(&like);
+    pkt = made(f, port, &like, mate ? mate->half.qpn : 0, psn, true,
+               mate ? &mate->of[WF_STREAM_ANSWERS] : NULL);
+    if (!pkt)
+        return false;
+    wf_port_comes_in(port, pkt);
+    return true;
+}
+
+bool wf_fault_make_for(struct wf_fault *f, struct wf_port *port, struct wf_stream_qp *qp)
+{
+    bool rc = qp->like.service == WF_SERVICE_RC || qp->like.service == WF_SERVICE_XRC;
+
+    if (!(rc || f->action == WF_FAULT_CNP) || !port->up)
+        return false;
+    return f->match == WF_FAULT_ROCE_DATA ? to_requests(f, port, qp) : with_answers(f, port, qp);
 }

@@ -77,9 +77,12 @@ static void read_fault(struct build *b, const struct wf_yaml_node *at)
                       wf_fault_action_names[cfg->action]);
     if (s->opts.duration_ps != WF_KEY_AUTO && cfg->after_ps > s->opts.duration_ps)
         wf_diag_warn(&s->diags, at, "never happens: the run ends before");
-    if (cfg->action == WF_FAULT_END) {
-        wf_diag_error(&s->diags, wf_yaml_get(at, "do"),
-                      "end is for weft inject; a scenario's fault ends by 'until'");
+    if (cfg->action >= WF_FAULT_END) {
+        wf_diag_error(
+            &s->diags, wf_yaml_get(at, "do"),
+            cfg->action == WF_FAULT_END
+                ? "end is for weft inject; a scenario's fault ends by 'until'"
+                : "learn is for weft inject; a scenario's faults learn from the beginning");
         return;
     }
     if (wf_desc_fault(&s->desc, cfg, &fault, &key, &err)) {

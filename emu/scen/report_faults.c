@@ -82,6 +82,12 @@ static void remarks(const struct wf_report_fault *x, const char *name, FILE *out
                 "  %s: %" PRIu64 " frames that it meant were not ECN-capable (force marks them) or "
                 "CE already\n",
                 name, x->lacking);
+    else if (x->lacking && x->fault->at_time)
+        fprintf(
+            out,
+            "  %s: at its time nothing was known of such a queue pair: no packet had passed that "
+            "tells of it\n",
+            name);
     else if (x->lacking)
         fprintf(out,
                 "  %s: %" PRIu64 " times it could not: the packet has no such bytes, or the queue "

@@ -249,6 +249,34 @@ static void links_go_down_and_up(void **state)
     wft_check(fabric);
 }
 
+static void links_flap(void **state)
+{
+    const struct wf_port *port = wf_fabric_port(fabric, "leaf0:p1");
+    uint64_t now = wf_fabric_now_ps(fabric), downs = port->ctr[WF_PORT_LINK_DOWN_EVENTS];
+    static const struct {
+        uint64_t us;
+        bool up;
+        unsigned downs;
+    } t[] = {{0, false, 1},  {19, false, 1},  {21, true, 1},  {99, true, 1}, {101, false, 2},
+             {121, true, 2}, {201, false, 3}, {221, true, 3}, {400, true, 3}};
+
+    done("link", "{\"at\": \"leaf0:p1\", \"down_ps\": 20000000, \"period_ps\": 100000000, "
+                 "\"count\": 3}");
+    refused("link", "{\"at\": \"leaf0:p1\", \"down_ps\": 5}", "flaps already");
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        wft_run(fabric, now + t[i].us * WF_PS_PER_US);
+        assert_int_equal(port->up, t[i].up);
+        assert_int_equal(port->ctr[WF_PORT_LINK_DOWN_EVENTS], downs + t[i].downs);
+    }
+    done("link", "{\"at\": \"leaf0:p1\", \"down_ps\": 1000}"); /* once more, once */
+    wft_run(fabric, WF_TIME_NEVER);
+    assert_true(port->up);
+    refused("link", "{\"at\": \"leaf0:p1\", \"down_ps\": 0}", "down_ps");
+    refused("link", "{\"at\": \"leaf0:p1\", \"down_ps\": 5, \"count\": 2}", "period");
+    refused("link", "{\"at\": \"leaf0:p1\", \"down_ps\": 5, \"count\": 1001}", "count");
+    wft_check(fabric);
+}
+
 static void a_pause_goes_out(void **state)
 {
     done("pfc", "{\"at\": \"leaf1:p0\", \"priorities\": [3, 5], \"quanta\": 1000}");
@@ -506,6 +534,7 @@ int main(void)
         TEST(every_view_answers),
         TEST(faults_hit_what_they_should),
         TEST(links_go_down_and_up),
+        TEST(links_flap),
         TEST(a_pause_goes_out),
         TEST(stop_ends_the_run),
         TEST(broken_messages_cut_off_their_sender_only),

@@ -70,15 +70,37 @@ def hits():
     return sum(int(row['hit_frames']) for row in json.loads(weft('show', 'faults', '--json'))['rows'])
 
 
+def program(words, later):
+    """Its output; the lines that stay are run once it has told of a completion."""
+    args = [WEFT, 'exec', '-t', '60s', 'h1', '--', './wc_status',
+            ':::', 'h0', '--', './wc_status', 'h1', *words['lab'].split()]
+    if not later:
+        return weft(*args[1:])
+    with subprocess.Popen(args, cwd=ROOT, env=ENV, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
+        out = ''
+        for line in p.stdout:
+            out += line
+            if line.startswith('h0| wc ') and later:
+                time.sleep(0.5)  # the next message is on its way by then
+                for words in later:
+                    weft(*words)
+                later = []
+    check(p.returncode == 0, out)
+    return out
+
+
 def case(words, lines):
-    ports, before, hit = set(), counters() if 'counters' in words else {}, hits()
+    ports, before, hit, later = set(), counters() if 'counters' in words else {}, hits(), []
     for line in lines:
         args = shlex.split(line)
         check(args[0] == 'weft', line)
-        weft(*args[1:])
+        if '--trigger' in args:
+            later.append(args[1:])
+        else:
+            weft(*args[1:])
         ports.add(args[args.index('--at') + 1])
-    out = weft('exec', '-t', '60s', 'h1', '--', './wc_status',
-               ':::', 'h0', '--', './wc_status', 'h1', *words['lab'].split())
+    out = program(words, later)
     hit = hits() - hit
     for port in ports:
         weft('inject', 'end', '--at', port)

@@ -885,6 +885,113 @@ static void the_connection_manager_tells(void **state)
     end();
 }
 
+/* Two queue pairs with requests 0 to 2 and 5 to 7, acknowledged up to 1 and 5. */
+static void two_talk(void)
+{
+    for (uint32_t i = 0; i < 6; i++)
+        send(&(struct packet){.to = 1,
+                              .opcode = RC | WF_OP_SEND_ONLY,
+                              .dqpn = QP + i / 3,
+                              .psn = i < 3 ? i : i + 2,
+                              .payload = 64});
+    wft_run(fab, 100 * US);
+    for (uint32_t i = 0; i < 2; i++)
+        send(&(struct packet){.from = 1,
+                              .opcode = RC | WF_OP_ACK,
+                              .dqpn = 0x99 + i,
+                              .psn = 1 + 4 * i,
+                              .syndrome = WF_AETH_CREDIT_INVALID});
+}
+
+/* Made at a time, without a packet that passes: at the port to the requester, and at the one to the
+ * responder, from where it comes back. */
+static void answers_at_a_time(void **state)
+{
+    static const struct {
+        const char *what;
+        uint8_t syndrome;
+        uint32_t n;
+        uint32_t dqpn[2], psn[2], msn;
+    } t[] = {
+        {"where=leaf0:p0 do=nak code=remote_operational", 0x63, 2, {0x99, 0x9a}, {2, 7}, 77},
+        {"where=leaf0:p0 do=nak from=h1 to=h0 qp=#2", 0x60, 1, {0x9a}, {7}, 77},
+        {"where=leaf0:p0 do=nak from=h1 to=h0 qp=0x99", 0x60, 1, {0x99}, {2}, 77},
+        {"where=leaf0:p0 do=rnr timer=3 limit=1", 0x23, 1, {0x99}, {2}, 77},
+        {"where=leaf0:p0 do=ack answer_psn=-1 limit=1", 0x1f, 1, {0x99}, {1}, 77},
+        {"where=leaf0:p0 do=ack answer_psn=9 limit=1", 0x1f, 1, {0x99}, {9}, 77},
+        {"where=leaf0:p1 do=nak match=roce_data to=h1", 0x60, 2, {0x99, 0x9a}, {2, 7}, 77},
+        {"where=leaf0:p1 do=nak match=roce_data qp=h1:qp33", 0x60, 1, {0x9a}, {7}, 77},
+        {"where=leaf0:p1 do=ack match=roce_data limit=1", 0x1f, 1, {0x99}, {2}, 78},
+        {"where=leaf0:p1 do=nak from=h0 to=h1", 0, 0, {0}, {0}, 0}, /* no answers leave there */
+        {"where=leaf0:p0 do=nak from=h2", 0, 0, {0}, {0}, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+        for (int later = 0; later < 2; later++) {
+            const struct wft_probe *h;
+            struct wf_fault *f = NULL;
+            char text[120];
+
+            begin(3);
+            snprintf(text, sizeof(text), "%s trigger=time after=%dus", t[i].what, later * 500);
+            if (later)
+                f = fault(text);
+            else
+                wf_faults_learn(wf_fabric_port(fab, i < 6 || i == 10 ? "leaf0:p0" : "leaf0:p1"),
+                                &fab->arena);
+            two_talk();
+            if (!later) {
+                wft_run(fab, 200 * US);
+                f = fault(text);
+            }
+            run();
+            h = wft_probe(fab, 0);
+            if (f->hits != t[i].n)
+                print_error("%s\n", text);
+            assert_int_equal(f->hits, t[i].n);
+            assert_int_equal(f->lacking, !t[i].n);
+            assert_int_equal(h->n_seen, 2 + t[i].n);
+            for (uint32_t k = 0; k < t[i].n; k++)
+                is_answer_to(&h->seen[2 + k], t[i].dqpn[k], t[i].syndrome, t[i].psn[k], t[i].msn);
+            if (later && t[i].n)
+                assert_in_range(h->seen[2].t_ps, 500 * US, 510 * US);
+            assert_int_equal(wft_probe(fab, 1)->n_seen, 6);
+            end();
+        }
+}
+
+static void at_a_time_by_what_the_connection_manager_said(void **state)
+{
+    struct wf_fault *f;
+    const struct wft_seen *s;
+
+    begin(2);
+    wf_faults_learn(wf_fabric_port(fab, "leaf0:p0"), &fab->arena);
+    f = fault("do=ack where=leaf0:p0 trigger=time"); /* nothing is known yet */
+    run();
+    assert_int_equal(f->hits, 0);
+    assert_int_equal(f->lacking, 1);
+    cm_connects(0);
+    f = fault("do=ack where=leaf0:p0 trigger=time from=h1 to=h0 qp=#1");
+    run();
+    assert_int_equal(f->hits, 1);
+    assert_int_equal(wft_probe(fab, 0)->n_seen, 2);
+    is_answer_to(&wft_probe(fab, 0)->seen[1], 0x99, 0x1f, 100, 0);
+    f = fault("do=cnp where=leaf0:p0 trigger=time from=h1");
+    run();
+    assert_int_equal(f->hits, 1);
+    s = &wft_probe(fab, 0)->seen[2];
+    assert_int_equal(s->p.opcode, 0x81);
+    assert_int_equal(s->p.dqpn, 0x99);
+    assert_int_equal(wf_icrc_check(s->bytes, s->len, &s->p), WF_ICRC_OK);
+    f = fault("do=cnp where=leaf0:p0 trigger=time after=1s");
+    wf_faults_end(f->port, false);
+    run();
+    assert_int_equal(f->hits, 0);
+    assert_true(wf_fabric_now_ps(fab) < WF_PS_PER_S);
+    end();
+}
+
 static void cnps(void **state)
 {
     struct wft_seen *s;
@@ -1044,6 +1151,10 @@ static void what_is_no_fault(void **state)
         {"do=drop where=leaf0:p0 after=2us until=1us", "ends before it begins"},
         {"do=drop where=leaf0:p0 every=0", "every"},
         {"do=delay where=leaf0:p0", "'delay' is missing"},
+        {"do=nak where=leaf0:p0 trigger=time psn=3", "'psn' asks for a packet"},
+        {"do=nak where=leaf0:p0 trigger=time until=3s", "'until' asks for a packet"},
+        {"do=nak where=leaf0:p0 trigger=time match=any", "'match' asks for a packet"},
+        {"do=nak where=leaf0:p0 trigger=never", "trigger"},
         {"do=nak where=leaf0:p0 answer_psn=+", "no PSN"},
         {"do=pfc where=leaf0:p0 priorities=8", "out of range"},
         {"do=pfc where=leaf0:p0 priorities=[]", "empty list"},
@@ -1093,6 +1204,8 @@ int main(void)
         TEST(answers_to_a_request),
         TEST(two_that_may_be_meant),
         TEST(the_connection_manager_tells),
+        TEST(answers_at_a_time),
+        TEST(at_a_time_by_what_the_connection_manager_said),
         TEST(cnps),
         TEST(pauses),
         TEST(fc_O9),

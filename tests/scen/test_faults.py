@@ -138,6 +138,11 @@ class Faults(unittest.TestCase):
                             ("pause leaf0:p1 --priority 3", "--priority does not go with pause"),
                             ("drop leaf0:p1 --force true", "--force does not go with drop"),
                             ("delay leaf0:p1", "how long? (--delay 10us)"),
+                            ("flap leaf0:p1", "down for how long?"),
+                            ("flap leaf0:p1 --down-for 1ms --count 2", "how often?"),
+                            ("flap leaf0:p1 --down-for 1ms --psn 2", "--psn does not go with flap"),
+                            ("down leaf0:p1 --period 1ms", "--period does not go with down"),
+                            ("drop leaf0:p1 --trigger time", "--trigger does not go with drop"),
                             ("pfc leaf0:p1", "which priority is to be stopped?")):
             code, _, err = weft("inject", *words.split())
             self.assertEqual(code, 2, err)
