@@ -135,6 +135,8 @@ void wf_rping_open(struct wf_peer_qp *p);
 void wf_rping_begin(struct wf_peer_qp *p);
 void wf_rping_received(struct wf_peer_qp *p, const uint8_t *at, uint32_t len);
 void wf_rping_completed(void *arg, const struct wf_wc *wc);
+/* Nothing more comes of it. */
+void wf_rping_failed(struct wf_peer_qp *p);
 
 /* datagram.c: of a listener; of the queue pair of a flow, or both */
 void wf_datagrams_listen(struct wf_endpoint *ep, struct wf_arena *arena);

@@ -47,8 +47,11 @@ void wf_inbox_received(void *arg, const struct wf_wc *wc)
 {
     struct wf_peer_qp *p = ((struct wf_nic_qp *)arg)->peer;
 
-    if (wc->status != WF_WC_SUCCESS)
-        return; /* the connection is as good as over */
+    if (wc->status != WF_WC_SUCCESS) { /* the connection is as good as over */
+        if (p->rping)
+            wf_rping_failed(p);
+        return;
+    }
     p->ep->past[WF_ENDPOINT_RECEIVED] += !p->flow;
     if (p->ud) {
         if (!wf_datagrams_received(p, wc, place(p, wc->id)))

@@ -29,6 +29,19 @@ struct wf_rping {
     uint8_t out[ADVERT_LEN];
 };
 
+/* Also when what was said makes no sense. */
+void wf_rping_failed(struct wf_peer_qp *p)
+{
+    uint64_t now = p->ep->host->node.net->lc->now_ps;
+
+    if (p->flow)
+        p->flow->failed = p->flow->cfg.count - p->flow->completed;
+    if (!p->conn)
+        return;
+    wf_cm_disconnect(&p->ep->agent, p->conn, now);
+    wf_endpoint_flush(p->ep, now);
+}
+
 static void send(struct wf_peer_qp *p, uint64_t va, uint32_t len)
 {
     struct wf_rping *r = p->rping;
@@ -41,19 +54,6 @@ static void send(struct wf_peer_qp *p, uint64_t va, uint32_t len)
     wf_qp_post(&p->nq->qp, &w);
 }
 
-/* Nothing more comes of it: what was said makes no sense. */
-static void give_up(struct wf_peer_qp *p)
-{
-    uint64_t now = p->ep->host->node.net->lc->now_ps;
-
-    if (p->flow)
-        p->flow->failed = p->flow->cfg.count - p->flow->completed;
-    if (!p->conn)
-        return;
-    wf_cm_disconnect(&p->ep->agent, p->conn, now);
-    wf_endpoint_flush(p->ep, now);
-}
-
 /* --- who is pinged ---------------------------------------------------------------------------- */
 
 static void move(struct wf_peer_qp *p, enum wf_work_op op)
@@ -64,7 +64,7 @@ static void move(struct wf_peer_qp *p, enum wf_work_op op)
     w.n_sge = 1;
     w.sge[0] = (struct iovec){p->mem, r->len};
     if (wf_qp_post(&p->nq->qp, &w))
-        give_up(p); /* the peer answers no READs */
+        wf_rping_failed(p); /* the peer answers no READs */
 }
 
 static void named(struct wf_peer_qp *p, const uint8_t *at, uint32_t len)
@@ -73,7 +73,7 @@ static void named(struct wf_peer_qp *p, const uint8_t *at, uint32_t len)
     uint32_t want = len == ADVERT_LEN ? wf_ld32(at + 12) : 0;
 
     if ((r->state != IDLE && r->state != READ) || !want || want > p->mem_len) {
-        give_up(p);
+        wf_rping_failed(p);
         return;
     }
     r->raddr = wf_ld64(at);
@@ -133,6 +133,8 @@ void wf_rping_received(struct wf_peer_qp *p, const uint8_t *at, uint32_t len)
 
     if (!p->flow) {
         named(p, at, len);
+    } else if (wf_flow_over(p->flow)) {
+        return; /* nobody has asked */
     } else if (r->state == ASKED) {
         r->state = WAITING;
         send(p, p->va + p->flow->cfg.size_bytes, (uint32_t)p->flow->cfg.size_bytes);
@@ -146,8 +148,7 @@ void wf_rping_completed(void *arg, const struct wf_wc *wc)
     struct wf_peer_qp *p = ((struct wf_nic_qp *)arg)->peer;
 
     if (wc->status != WF_WC_SUCCESS) {
-        if (wc->status != WF_WC_FLUSH)
-            give_up(p);
+        wf_rping_failed(p);
         return;
     }
     if (wc->op == WF_WORK_SEND)

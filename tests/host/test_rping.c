@@ -11,6 +11,9 @@
 
 #include "meet.h"
 
+#include "host/endpoint.h"
+#include "host/host.h"
+
 static struct wf_flow_cfg *pings(uint64_t size, uint32_t n)
 {
     struct wf_flow_cfg *c = flow(PORT, size, n);
@@ -99,6 +102,48 @@ static void nonsense_ends_the_connection(void **state)
     assert_int_equal(counters("flow.f1", &wf_ctrs_flow)[WF_FLOW_TX_PACKETS], 0);
 }
 
+static struct wf_peer_qp *client(void)
+{
+    return ((struct wf_host *)wf_fabric_host(s.f, 0))->flows->tx->peer;
+}
+
+/* What a server says that nobody has asked counts as no ping. */
+static void whoever_goes_on_is_not_heard(void **state)
+{
+    static const uint8_t said[WF_RPING_LEN];
+
+    (void)state;
+    pings(100, 3);
+    run();
+    wf_rping_received(client(), said, sizeof(said));
+    wf_rping_received(client(), said, sizeof(said));
+    wf_fabric_settle(s.f);
+    assert_int_equal(FLOW(MSGS), 3);
+    assert_int_equal(FLOW(RIGHT_BYTES), 300);
+}
+
+/* A queue pair that the server's nonsense has ended, while nothing of ours was outstanding. */
+static void a_dead_queue_pair_ends_the_flow(void **state)
+{
+    struct wf_fabric_opts opts = {0};
+    struct wf_err err = {0};
+    uint64_t done;
+
+    (void)state;
+    pings(100, 10000);
+    wf_desc_address(&s.d, &s.arena);
+    assert_int_equal(wf_fabric_build(&s.f, &s.d, &opts, &err), 0);
+    wft_run(s.f, 2 * WF_PS_PER_S / 1000);
+    wf_inbox_received(client()->nq, &(struct wf_wc){.status = WF_WC_FLUSH});
+    wft_run(s.f, WF_TIME_NEVER);
+    wf_fabric_settle(s.f);
+    wft_check(s.f);
+    done = FLOW(MSGS);
+    assert_in_range(done, 1, 9999);
+    assert_int_equal(FLOW(MSGS_FAILED), 10000 - done);
+    assert_int_equal(ENDPOINT(CM_DISCONNECTED), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +151,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(survive_losses, start, stop),
         cmocka_unit_test_setup_teardown(wrong_bytes_are_told, start, stop),
         cmocka_unit_test_setup_teardown(nonsense_ends_the_connection, start, stop),
+        cmocka_unit_test_setup_teardown(whoever_goes_on_is_not_heard, start, stop),
+        cmocka_unit_test_setup_teardown(a_dead_queue_pair_ends_the_flow, start, stop),
     };
 
     wft_eal(64);
