@@ -64,7 +64,9 @@ def main():
     if not rows:
         print(f"not ok - {file} has no budget in it")
         return 1
-    good = True
+    good = len({name for name, _ in rows}) == len(rows)
+    if not good:  # of two lines the lower one is meant, but nobody can see that
+        print(f"not ok - {file} names a scenario twice")
     with ThreadPoolExecutor(2) as pool:
         counts = list(pool.map(lambda row: count(sys.argv[1], row[0]), rows))
     for (name, most), counted in zip(rows, counts):
