@@ -191,9 +191,27 @@ static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,
         wf_scen_check_priority(s, w, f->to, leaf_port(s, leaf[f->to]));
 }
 
+/* The first of a host's flows that share receives says how long these are. */
+static void check_shared(struct wf_scenario *s, const struct wf_scen_work *w,
+                         const struct wf_desc_flow *f, uint64_t *room)
+{
+    bool takes = w->cfg.op >= WF_WORK_WRITE_IMM && w->cfg.op <= WF_WORK_SEND_INV;
+
+    if (!w->cfg.shared_recv || w->cfg.connect || !takes)
+        return;
+    if (!room[f->to])
+        room[f->to] = f->cfg.size_bytes;
+    else if (f->cfg.size_bytes > room[f->to] && w->cfg.op != WF_WORK_WRITE_IMM)
+        wf_scen_complain(s, false, &w->cfg.size_bytes, w->at,
+                         "size: messages of %" PRIu64 " bytes, but the shared receives of %s have "
+                         "%" PRIu64 ", by the first of its flows with shared_recv",
+                         f->cfg.size_bytes, s->desc.hosts[f->to].name, room[f->to]);
+}
+
 static void check_flows(struct wf_scenario *s, const uint32_t *leaf)
 {
     const uint32_t *component = components(s);
+    uint64_t *room = WF_ARENA_ARRAY(&s->arena, uint64_t, s->desc.n_hosts + 1);
     uint32_t least = UINT32_MAX;
 
     for (uint32_t i = 0; i < s->desc.n_links; i++)
@@ -202,8 +220,12 @@ static void check_flows(struct wf_scenario *s, const uint32_t *leaf)
     for (uint32_t k = 0; k < s->n_work; k++) {
         const struct wf_scen_work *w = &s->work[k];
 
-        for (uint32_t i = 0; i < w->n_flows; i++)
-            check_flow(s, w, &s->desc.flows[w->first_flow + i], component, leaf);
+        for (uint32_t i = 0; i < w->n_flows; i++) {
+            const struct wf_desc_flow *f = &s->desc.flows[w->first_flow + i];
+
+            check_flow(s, w, f, component, leaf);
+            check_shared(s, w, f, room);
+        }
         if (w->n_flows && l3_max(w->cfg.path_mtu) > least)
             wf_diag_warn(&s->diags, w->at,
                          "path_mtu %u makes packets of up to %u bytes, but there are links that "

@@ -74,6 +74,15 @@ class Check(unittest.TestCase):
             self.assertIn(f"stdin:{place}: error: ", err)
             self.assertIn(said, err)
 
+    def test_shared_receives_are_as_long_as_the_first_says(self):
+        flow = "  - {name: %s, from: h0, to: h1, op: %s, shared_recv: yes, size: %s}\n"
+        text = GOOD + "workload:\n" + flow % ("a", "send", "1kB")
+        for op, size, code in (("send", "1kB", 0), ("write_imm", "2kB", 0), ("send", "1001B", 2)):
+            found, _, err = check("-", text=text + flow % ("b", op, size))
+            self.assertEqual(found, code, err)
+        self.assertIn("stdin:5:67: error: size: messages of 1001 bytes, but the shared receives of "
+                      "h1 have 1000, by the first", err)
+
     def test_all_mistakes_are_told_with_their_places(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bad.yaml")
