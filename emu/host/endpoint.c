@@ -201,7 +201,6 @@ static void open_listener(struct wf_peer_qp *p, const struct wf_cm_msg *m, uint3
     cfg.rnr_retry = m->req.rnr_retry;
     cfg.max_rd_atomic = least(m->req.responder_resources, WF_ENDPOINT_RD_ATOMIC);
     cfg.window_bytes = (uint64_t)WF_ENDPOINT_ECHO_PACKETS * cfg.path_mtu;
-    wf_pattern_fill(p->mem, p->ep->host->cfg.listen.pattern, 0, p->mem_len);
     p->announced = (struct wf_offer){0};
     wf_offer_get(m->private_data + WF_CM_IP_LEN, WF_OFFER_LEN, &p->announced);
     dress(p->nq, &p->conn->peer, &m->path[0]);
@@ -245,17 +244,18 @@ static void on_request(struct wf_endpoint *ep, struct wf_conn *c, const struct w
 /* What the peer was to write, at the end. */
 static void compare(struct wf_peer_qp *p)
 {
-    uint64_t len = p->announced.len < p->mem_len ? p->announced.len : p->mem_len, right, first;
+    uint64_t len = p->announced.len < p->mem_len ? p->announced.len : p->mem_len, right;
 
     if (p->flow || !p->announced.pattern || p->announced.does == WF_OFFER_SENDS ||
         p->announced.does == WF_OFFER_READS)
         return;
     if (p->announced.does == WF_OFFER_WRITES) {
-        right = wf_pattern_right(p->mem, p->announced.pattern, 0, len);
+        right = wf_region_right(p, p->announced.pattern, len);
     } else {
-        len = sizeof(first);
-        memcpy(&first, p->mem, len);
-        right = first == wf_errand_left(&p->announced, p->ep->host->cfg.listen.pattern) ? len : 0;
+        len = sizeof(uint64_t);
+        right = wf_region_word(p) == wf_errand_left(&p->announced, p->ep->host->cfg.listen.pattern)
+                    ? len
+                    : 0;
     }
     p->ep->past[WF_ENDPOINT_RIGHT_BYTES] += right;
     p->ep->past[WF_ENDPOINT_WRONG_BYTES] += len - right;
@@ -358,6 +358,7 @@ void wf_endpoint_ready(struct wf_host *h, struct wf_arena *arena)
         if (echoes)
             sq_len = cfg->recv_depth;
         wf_peer_new(h->endpoint, p, i, cfg->memory_bytes, sq_len, arena);
+        wf_region_new(p, arena);
         wf_inbox_new(p, cfg, arena);
     }
     wf_datagrams_listen(h->endpoint, arena);

@@ -47,6 +47,7 @@ struct wf_peer_qp {
     bool open;            /* the queue pair hears and answers */
     uint8_t *mem;
     uint64_t mem_len, va;
+    uint32_t *pages, epoch; /* passive: of the memory, in which connection each was written */
     struct wf_rd_res res[WF_ENDPOINT_RD_ATOMIC];
     uint32_t rkey;
     struct wf_offer announced; /* by the REQ or REP; pattern 0: nothing */
@@ -127,6 +128,14 @@ void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg);
 void wf_peer_close(struct wf_peer_qp *p);
 /* What its responder has counted, added to the endpoint's counters. */
 void wf_peer_count(const struct wf_peer_qp *p, uint64_t *ctr);
+
+/* region.c: the memory of a listener; a new connection finds it as it is to be */
+void wf_region_new(struct wf_peer_qp *p, struct wf_arena *arena);
+void wf_region_open(struct wf_peer_qp *p);
+/* A packet looks at these bytes, or writes them. */
+void wf_region_touch(struct wf_peer_qp *p, uint64_t off, uint64_t len, bool write);
+uint64_t wf_region_right(const struct wf_peer_qp *p, uint32_t pattern, uint64_t len);
+uint64_t wf_region_word(const struct wf_peer_qp *p);
 
 /* rping.c: how many it has posted at most */
 uint32_t wf_rping_new(struct wf_peer_qp *p, struct wf_arena *arena);

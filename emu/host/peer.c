@@ -22,8 +22,11 @@ static int reach(void *arg, uint32_t rkey, uint64_t va, uint64_t len, enum wf_me
                  uint8_t **at)
 {
     const struct wf_nic_qp *nq = arg;
+    int rc = wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
 
-    return wf_mr_reach(&nq->mr, 1, rkey, va, len, access, at);
+    if (!rc)
+        wf_region_touch(nq->peer, va - nq->mr.va, len, access != WF_MEM_REMOTE_READ);
+    return rc;
 }
 
 static void init(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg)
@@ -84,6 +87,7 @@ void wf_peer_open(struct wf_peer_qp *p, const struct wf_qp_cfg *cfg)
 {
     init(p, cfg);
     wf_inbox_open(p);
+    wf_region_open(p);
     if (p->rping)
         wf_rping_open(p);
     p->open = true;

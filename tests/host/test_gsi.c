@@ -14,7 +14,7 @@
 #include "support.h"
 
 #include "base/counter.h"
-#include "host/offer.h"
+#include "host/endpoint.h"
 #include "wire/edit.h"
 #include "wire/icrc.h"
 #include "xport/cm.h"
@@ -238,6 +238,83 @@ static void a_write_of_nothing_is_traffic_too(void **state)
     assert_int_equal(count(WF_CM_REP, &rep), 1);
 }
 
+/* --- strangers who only ask ------------------------------------------------------------------- */
+
+/* What a REQ and the end of its connection cost does not grow with the memory: one page is filled
+ * and compared, the one that is written; the others are as they were before anybody came. */
+static void a_request_costs_no_memory(void **state)
+{
+    static const struct wf_offer all = {.pattern = 9, .len = UINT32_MAX};
+    static uint8_t nine[256], page[4096];
+    struct wf_ext_hdrs reth = {0};
+    struct wf_cm_msg m, rep;
+    struct wf_host *h = (struct wf_host *)wf_fabric_host(s.f, 1);
+    const struct wf_peer_qp *p = &h->endpoint->listeners[0];
+
+    (void)state;
+    wf_pattern_fill(nine, 9, 8192, sizeof(nine));
+    for (uint32_t i = 1; i <= 2; i++) { /* the second finds nothing of the first */
+        m = request(i, 15, &all);
+        send_mad(&m, GSI);
+        assert_int_equal(count(WF_CM_REP, &rep), i);
+        reth.reth = (struct wf_reth){p->va + 8192, p->rkey, sizeof(nine)};
+        if (i == 1)
+            send(bth_of(WF_SERVICE_RC | WF_OP_WRITE_ONLY, rep.rep.local_qpn, rep.rep.starting_psn),
+                 &reth, nine, sizeof(nine));
+        wf_cm_msg_init(&m, WF_CM_DREQ, 0x1235);
+        m.dreq = (struct wf_cm_dreq){i, rep.rep.local_comm_id, rep.rep.local_qpn};
+        send_mad(&m, GSI);
+        assert_int_equal(endpoint(WF_ENDPOINT_CM_DISCONNECTED), i);
+        assert_int_equal(endpoint(WF_ENDPOINT_RIGHT_BYTES) + endpoint(WF_ENDPOINT_WRONG_BYTES),
+                         i * p->mem_len);
+        assert_in_range(endpoint(WF_ENDPOINT_RIGHT_BYTES), sizeof(nine), sizeof(nine) + 64);
+        run_for(WF_PS_PER_S); /* TimeWait */
+    }
+    for (uint64_t off = 0; off < p->mem_len; off += sizeof(page)) {
+        wf_pattern_fill(page, off == 8192 ? 1 : 0, off, sizeof(page));
+        if (off == 8192)
+            memcpy(page, nine, sizeof(nine));
+        assert_memory_equal(p->mem + off, page, sizeof(page));
+    }
+}
+
+/* What is read of a page that an earlier connection wrote is what a new one is to find. */
+static void a_new_connection_finds_the_pattern(void **state)
+{
+    struct wf_ext_hdrs reth = {0};
+    struct wf_cm_msg m, rep;
+    struct wf_host *h = (struct wf_host *)wf_fabric_host(s.f, 1);
+    const struct wf_peer_qp *p = &h->endpoint->listeners[0];
+    static const uint8_t x[300] = {1, 2, 3};
+    const struct wft_seen *f;
+    uint8_t want[300];
+
+    (void)state;
+    for (uint32_t i = 1; i <= 2; i++) {
+        m = request(i, 15, NULL);
+        send_mad(&m, GSI);
+        assert_int_equal(count(WF_CM_REP, &rep), i);
+        reth.reth = (struct wf_reth){p->va + 4000, p->rkey, sizeof(x)}; /* over two pages */
+        send(bth_of(WF_SERVICE_RC | (i == 1 ? WF_OP_WRITE_ONLY : WF_OP_READ_REQUEST),
+                    rep.rep.local_qpn, rep.rep.starting_psn),
+             &reth, x, i == 1 ? sizeof(x) : 0);
+        if (i == 1)
+            assert_memory_equal(p->mem + 4000, x, sizeof(x));
+        f = &wft_probe(s.f, 0)->seen[wft_probe(s.f, 0)->n_seen - 1];
+        wf_cm_msg_init(&m, WF_CM_DREQ, 0x1235);
+        m.dreq = (struct wf_cm_dreq){i, rep.rep.local_comm_id, rep.rep.local_qpn};
+        if (i == 2)
+            break;
+        send_mad(&m, GSI);
+        run_for(WF_PS_PER_S);
+    }
+    wf_pattern_fill(want, 1, 4000, sizeof(want));
+    assert_int_equal(f->bytes[42], WF_SERVICE_RC | WF_OP_READ_RESPONSE_ONLY);
+    assert_int_equal(f->len, 42 + WF_BTH_LEN + 4 + sizeof(want) + 4);
+    assert_memory_equal(f->bytes + 42 + WF_BTH_LEN + 4, want, 64); /* the probe keeps no more */
+    assert_memory_equal(p->mem + 4000, want, sizeof(want));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +323,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(replies_are_sent_again_as_often_as_was_asked, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_write_of_nothing_is_traffic_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_costs_no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_new_connection_finds_the_pattern, setup, teardown),
     };
 
     wft_eal(64);
