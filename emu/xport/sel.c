@@ -11,6 +11,16 @@
 
 #include "xport/sel_priv.h"
 
+/* The PSNs in flight may be what holds the sender, and not the window: it has asked by then. */
+static void ask_in_time(struct wf_qp *qp)
+{
+    uint64_t most = (uint64_t)WF_SEL_SPAN / 4 * qp->cfg.path_mtu;
+    uint64_t now = qp->cfg.ask_bytes ? qp->cfg.ask_bytes : qp->cfg.window_bytes / 4;
+
+    if (now > most)
+        qp->cfg.ask_bytes = most;
+}
+
 int wf_qp_set_sel(struct wf_qp *qp, struct wf_qp_sel *sel, struct wf_sel_early *early)
 {
     if (qp->cfg.service != WF_SERVICE_RC || qp->cfg.retransmit != WF_SELECTIVE)
@@ -21,6 +31,7 @@ int wf_qp_set_sel(struct wf_qp *qp, struct wf_qp_sel *sel, struct wf_sel_early *
     sel->early = early;
     qp->sel = sel;
     qp->odd = true;
+    ask_in_time(qp);
     wf_requester_gate(qp);
     return 0;
 }

@@ -95,6 +95,30 @@ static void test_reordering_costs_nothing(void **state)
     assert_memory_equal(b.mem + GUARD, data, 70 * 256);
 }
 
+/* A message of more packets than may be in flight, in a window that is larger still: an answer is
+ * asked for before they are used up, so nobody waits for the timer. */
+static void test_asks_within_the_span(void **state)
+{
+    for (uint64_t ask = 0; ask <= 1 << 29; ask += 1 << 28) {
+        struct wf_qp_cfg cfg = end_cfg(0, 256, 1 << 30);
+
+        cfg.retransmit = WF_SELECTIVE;
+        cfg.ask_bytes = ask;
+        end_init(&a, &cfg);
+        cfg.qpn = 0x22;
+        cfg.dqpn = 0x11;
+        end_init(&b, &cfg);
+        b.mr.len = 4 * WF_SEL_SPAN * 256;
+        b.mr.base = NULL;
+        assert_int_equal(wf_qp_set_sel(&a.qp, &sel_a, NULL), 0);
+        assert_int_equal(wf_qp_set_sel(&b.qp, &sel_b, early), 0);
+        assert_int_equal(post_write(&a, 1, NULL, 4 * WF_SEL_SPAN * 256, MEM_VA), 0);
+        run_both(0);
+        assert_int_equal(a.n_wc, 1);
+        assert_int_equal(a.qp.req.retx_packets, 0);
+    }
+}
+
 /* A wire that loses, repeats and shuffles both ways: all arrives, right and in order. */
 static void test_hostile_wire(void **state)
 {
@@ -246,9 +270,13 @@ static void test_rnr_nak_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),           cmocka_unit_test(test_reordering_costs_nothing),
-        cmocka_unit_test(test_hostile_wire),    cmocka_unit_test(test_the_rest),
-        cmocka_unit_test(test_refused_in_turn), cmocka_unit_test(test_rnr_nak_stays),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_reordering_costs_nothing),
+        cmocka_unit_test(test_hostile_wire),
+        cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_refused_in_turn),
+        cmocka_unit_test(test_rnr_nak_stays),
+        cmocka_unit_test(test_asks_within_the_span),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
