@@ -123,8 +123,8 @@
     X(CNP_RX, C, "cnps_received", "CNPs received", "", "", "rp_cnp_handled, cc_rx_cnp_pkts") \
     X(START_PS, G, "start_ps", "time of the first posting", "", "", "") \
     X(COMPLETION_PS, G, "completion_ps", "from first posting to last completion; 0 until then", "", "", "") \
-    X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; what slowdown_permille compares with", "", "", "") \
-    X(SLOWDOWN, G, "slowdown_permille", "completion_ps over ideal_ps, in thousandths; 0 until then", "", "", "") \
+    X(IDEAL_PS, G, "ideal_ps", "completion time that the path allows when nobody else is there; what slowdown_permille compares with; 0: none (UC, UD, no way)", "", "", "") \
+    X(SLOWDOWN, G, "slowdown_permille", "completion_ps over ideal_ps, in thousandths; 0 until then, and where there is no ideal", "", "", "") \
     X(DELAY_MAX_PS, M, "delay_max_ps", "longest one-way delay of a data packet, first bit to last bit", "", "", "") \
     X(RECEIVED, C, "received_messages", "messages that the receiver has taken to their end, READs and atomics apart", "", "", "rdma_recvs, rx_write_requests") \
     X(PLACED_EARLY, C, "placed_early_packets", "packets placed out of order (retransmit: selective)", "", "", "") \

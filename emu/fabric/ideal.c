@@ -6,7 +6,7 @@
 #include "wire/roce.h"
 #include "xport/qp.h"
 
-enum { HOPS_MAX = 32, ETH_LEN = 14, AETH = 4 };
+enum { HOPS_MAX = 32, ETH_LEN = 14, RETH = 16, AETH = 4, ATOMIC_AETH = 12, IMM = 4 };
 
 struct hop {
     uint64_t rate_bps, delay_ps;
@@ -17,6 +17,7 @@ struct hop {
 /* Lengths of a flow's frames as they are on the wire: preamble, frame, gap. */
 struct frames {
     uint64_t first, last, ack, all; /* all: of the whole flow */
+    uint64_t request;               /* of a READ, whose data comes back; else 0 */
 };
 
 static uint64_t span(uint64_t rate_bps, uint64_t wire_bytes)
@@ -41,20 +42,44 @@ static uint32_t hdr_len(const struct wf_desc *d, const struct wf_desc_flow *w)
     return ETH_LEN + (v4 ? 20 : 40) + 8 + WF_BTH_LEN;
 }
 
+static bool selective(const struct wf_desc *d, const struct wf_desc_flow *w)
+{
+    return wf_flow_retransmit(&w->cfg, &d->hosts[w->from].cfg.nic, &d->hosts[w->to].cfg.nic) ==
+           WF_SELECTIVE;
+}
+
+/* Extended headers of a message's packets: the first, those between, the last, an only one. */
+static void ext_lens(const struct wf_desc *d, const struct wf_desc_flow *w, uint32_t ext[4])
+{
+    const struct wf_work_form *form = &wf_work_forms[w->cfg.op];
+    const uint8_t read[] = {WF_OP_READ_RESPONSE_FIRST, WF_OP_READ_RESPONSE_MIDDLE,
+                            WF_OP_READ_RESPONSE_LAST, WF_OP_READ_RESPONSE_ONLY};
+    const uint8_t there[] = {form->first, form->middle, form->last, form->only};
+
+    for (unsigned i = 0; i < 4; i++)
+        ext[i] = wf_opcodes[w->cfg.op == WF_WORK_READ ? read[i] : there[i]].ext_len;
+    if (w->cfg.op < WF_WORK_READ && selective(d, w)) { /* xport/sel.h: each has a RETH */
+        ext[0] = ext[1] = ext[2] = ext[3] = RETH;
+        if (w->cfg.op != WF_WORK_WRITE)
+            ext[2] = ext[3] = RETH + IMM;
+    }
+}
+
 static void measure(const struct wf_desc *d, const struct wf_desc_flow *w, struct frames *out)
 {
-    uint32_t hdr = hdr_len(d, w), mtu = w->cfg.path_mtu;
-    uint64_t size = w->cfg.size_bytes, n = size ? (size + mtu - 1) / mtu : 1;
+    bool atomic = w->cfg.op > WF_WORK_READ;
+    uint32_t hdr = hdr_len(d, w), mtu = w->cfg.path_mtu, ext[4];
+    uint64_t size = atomic ? 0 : w->cfg.size_bytes, n = size ? (size + mtu - 1) / mtu : 1;
     uint32_t tail = (uint32_t)(size - (n - 1) * mtu);
-    const struct wf_work_form *form = &wf_work_forms[w->cfg.op];
     uint64_t message;
 
-    out->first =
-        wire_len(hdr + wf_opcodes[n > 1 ? form->first : form->only].ext_len, n > 1 ? mtu : tail);
-    out->last = n > 1 ? wire_len(hdr + wf_opcodes[form->last].ext_len, tail) : out->first;
-    message = n > 1 ? out->first + (n - 2) * wire_len(hdr, mtu) + out->last : out->first;
+    ext_lens(d, w, ext);
+    out->first = wire_len(hdr + ext[n > 1 ? 0 : 3], n > 1 ? mtu : tail);
+    out->last = n > 1 ? wire_len(hdr + ext[2], tail) : out->first;
+    message = n > 1 ? out->first + (n - 2) * wire_len(hdr + ext[1], mtu) + out->last : out->first;
     out->all = message * w->cfg.count;
-    out->ack = wire_len(hdr + AETH, 0);
+    out->ack = wire_len(hdr + (atomic ? ATOMIC_AETH : AETH), 0);
+    out->request = w->cfg.op == WF_WORK_READ ? wire_len(hdr + RETH, 0) : 0;
 }
 
 /* When a frame whose first bit leaves at t by hop i begins at hop to; to == n: its last bit has
@@ -97,7 +122,7 @@ static uint64_t way_out(const struct hop *h, unsigned n, const struct frames *x,
     return most;
 }
 
-static unsigned hops(struct wf_port *const *path, unsigned n, struct hop *out)
+static void hops(struct wf_port *const *path, unsigned n, struct hop *out)
 {
     for (unsigned i = 0; i < n; i++) {
         const struct wf_node *next = path[i]->peer->node;
@@ -108,7 +133,6 @@ static unsigned hops(struct wf_port *const *path, unsigned n, struct hop *out)
         if (next->ops == &wf_switch_ops)
             out[i].latency_ps = ((const struct wf_switch *)next)->cfg.latency_ps;
     }
-    return n;
 }
 
 /* The same links from the other end. */
@@ -124,13 +148,8 @@ static void reverse(struct wf_port **path, unsigned n)
     }
 }
 
-static bool goes_back_n(const struct wf_desc *d, const struct wf_desc_flow *w)
-{
-    return wf_flow_retransmit(&w->cfg, &d->hosts[w->from].cfg.nic, &d->hosts[w->to].cfg.nic) ==
-           WF_GO_BACK_N;
-}
-
-/* Of these frames and of the ACK for the last one; 0 when there is no way. */
+/* Of these frames and of the ACK for the last one, or of the request for them; 0 when there is no
+ * way. */
 static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct frames *x,
                                uint64_t pace_bps)
 {
@@ -141,17 +160,20 @@ static uint64_t there_and_back(struct wf_fabric *f, uint32_t flow, const struct 
     uint64_t t;
     int n;
 
-    /* others are done by what comes back or when they are sent, or have longer headers */
-    if (w->cfg.op >= WF_WORK_READ || w->cfg.service != WF_FLOW_RC || !goes_back_n(f->desc, w))
+    if (w->cfg.service != WF_FLOW_RC) /* done when they are sent */
         return 0;
     if (!wf_host_flow_hash(f->flows[flow], &hash))
         return 0;
     n = wf_fabric_path(f, w->from, w->to, hash, path, HOPS_MAX);
     if (n < 1 || n > HOPS_MAX)
         return 0;
-    t = way_out(h, hops(path, (unsigned)n, h), x, pace_bps);
+    hops(path, (unsigned)n, h);
+    t = x->request ? walk(h, (unsigned)n, 0, (unsigned)n, x->request, 0)
+                   : way_out(h, (unsigned)n, x, pace_bps);
     reverse(path, (unsigned)n);
-    return walk(h, hops(path, (unsigned)n, h), 0, (unsigned)n, x->ack, t);
+    hops(path, (unsigned)n, h);
+    return x->request ? t + way_out(h, (unsigned)n, x, pace_bps)
+                      : walk(h, (unsigned)n, 0, (unsigned)n, x->ack, t);
 }
 
 uint64_t wf_fabric_ideal_ps(struct wf_fabric *f, uint32_t flow)
@@ -168,7 +190,7 @@ static uint64_t base_rtt(struct wf_fabric *f, uint32_t flow)
     const struct wf_desc_flow *w = &f->desc->flows[flow];
     uint32_t hdr = hdr_len(f->desc, w);
     uint64_t full = wire_len(hdr, w->cfg.path_mtu);
-    struct frames x = {full, full, wire_len(hdr + AETH, 0), full};
+    struct frames x = {full, full, wire_len(hdr + AETH, 0), full, 0};
 
     return there_and_back(f, flow, &x, 0);
 }

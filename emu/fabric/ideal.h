@@ -8,9 +8,10 @@
  * switch.
  *
  * It is a lower bound (but for rounding, a picosecond a link), exact when frames are of one length
- * and one link is the slowest. The ACK is
- * taken to go back by the links of the way out. Left out: what a switch does to the flow itself,
- * such as a loss on purpose.
+ * and one link is the slowest. The ACK, and what a READ brings, is taken to go back by the links of
+ * the way out. Selective retransmission has a RETH in each packet (xport/sel.h). Left out: what a
+ * switch does to the flow itself, such as a loss on purpose or a shaper; a law's telemetry; UC and
+ * UD, which are done when they are sent and have none.
  */
 #ifndef WEFT_FABRIC_IDEAL_H
 #define WEFT_FABRIC_IDEAL_H

@@ -197,6 +197,29 @@ class Run(unittest.TestCase):
                         if (size, count) == ("102400B", 1) and "h2" not in ends:
                             self.assertLess(over, 1.0005)  # a RETH more in the first frame
 
+    def test_every_operation_alone_takes_its_ideal_time(self):
+        base = ("weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+                "workload: [{name: f, from: h0, to: h1, size: 100kB, count: 3, path_mtu: 1024, "
+                "window: 1GiB, max_rd_atomic: 128, op: %s, retransmit: %s}]\n")
+        for op in ("write_imm", "send", "send_inv", "read", "fetch_add"):
+            for mode in ("go_back_n", "go_back_0", "selective"):
+                flow = run_json(base % (op, mode))[1]["flows"][0]
+                with self.subTest(op=op, mode=mode):
+                    self.assertAlmostEqual(flow["completion_ps"], flow["ideal_ps"], delta=4)
+
+    def test_laws_know_the_round_trip_whatever_the_operation(self):
+        base = ("weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+                "cc: {bdp: {law: fixed, bdp: 1}}\n"
+                "workload: [{name: f, from: h0, to: h1, size: 1MB, path_mtu: 1024, window: 1GB, "
+                "op: %s, retransmit: %s, cc: %s}]\n")
+        for op in ("write", "send", "read"):
+            for mode in ("go_back_n", "go_back_0", "selective"):
+                for law, most in (("bdp", 1010), ("swift", 1010), ("dctcp", 1010), ("hpcc", 1200)):
+                    flow = run_json(base % (op, mode, law))[1]["flows"][0]
+                    with self.subTest(op=op, mode=mode, law=law):
+                        self.assertLess(flow["slowdown_permille"], most)
+                        self.assertGreaterEqual(flow["slowdown_permille"], 999)
+
     def test_starts_are_drawn_from_the_seed_within_the_jitter(self):
         text = SEEDS.replace("repeat: {seeds: 5}\n", "").replace("expect:\n", "")
         text = text.replace("size:", "start: 5us, start_jitter: 20us, size:")
