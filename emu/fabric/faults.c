@@ -74,10 +74,12 @@ static void connected_ends(const struct wf_desc *d, uint32_t flow, struct wf_fau
 static int flow_ends(const struct wf_desc *d, const char *name, struct wf_fault *f,
                      struct wf_err *err)
 {
+    const char *bare = strncmp(name, "flow.", 5) ? name : name + 5; /* as other sections say it */
+
     for (uint32_t i = 0; i < d->n_flows; i++) {
         const struct wf_desc_flow *w = &d->flows[i];
 
-        if (strcmp(w->name, name))
+        if (strcmp(w->name, bare))
             continue;
         for (int e = 0; e < 2; e++) {
             host_addr(d, e ? w->to : w->from, &f->ends[e].src);

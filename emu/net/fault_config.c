@@ -40,7 +40,8 @@ static const struct wf_key rows[] = {
     {"from", WF_KEY_STRING, ROW(from), "", .doc = "Source: a host of the scenario or an address."},
     {"to", WF_KEY_STRING, ROW(to), "", .doc = "Destination, likewise."},
     {"flow", WF_KEY_STRING, ROW(flow), "",
-     .doc = "Packets of a flow of the workload, by its name, in both directions. The peer's queue "
+     .doc = "Packets of a flow of the workload, NAME or flow.NAME, in both directions. The peer's "
+            "queue "
             "pair of a flow that connects is known from the connection manager's messages that the "
             "port has seen, or from answers."},
     {"qp", WF_KEY_STRING, ROW(qp), "",

@@ -106,7 +106,9 @@ static const struct wf_key queue_rows[] = {
     {"max_rate", WF_KEY_RATE, QUEUE(max.rate_bps), "0", 0, WF_LINK_RATE_MAX_BPS,
      .doc = "Most that the queue sends, in bits on the wire (SONiC: pir); 0: no limit."},
     {"max_burst", WF_KEY_BYTES, QUEUE(max.burst_bytes), "0", 0, BYTES_MAX,
-     .doc = "What may go beyond max_rate at once (SONiC: pbs); 0 spaces frames evenly."},
+     .doc = "What may go beyond max_rate at once (SONiC: pbs). 0 spaces frames "
+            "evenly, and what a frame waits for other queues is not made up: with a frame's "
+            "length or more the queue comes to max_rate beside others too."},
     {"ecn", WF_KEY_BOOL, QUEUE(ecn.enable), "false", .doc = "Mark CE between kmin and kmax."},
     {"kmin", WF_KEY_BYTES, QUEUE(ecn.kmin_bytes), "150kB", 0, BYTES_MAX,
      .doc = "No packet is marked while the queue is shorter.", .source = "Cumulus RoCE default"},
