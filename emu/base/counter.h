@@ -114,8 +114,8 @@
     X(RETX_PACKETS, C, "retransmitted_packets", "data packets sent again", "", "", "") \
     X(RETX_BYTES, C, "retransmitted_bytes", "their payload bytes", "", "", "") \
     X(ACK_RX, C, "acks_received", "ACKs received", "", "", "") \
-    X(NAK_RX, C, "naks_received", "PSN sequence NAKs received", "", "", "rcvd_seq_err, packet_seq_err") \
-    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent", "", "", "out_of_seq_request, out_of_sequence") \
+    X(NAK_RX, C, "naks_received", "PSN sequence NAKs received; of selective ones those that told of a loss", "", "", "rcvd_seq_err, packet_seq_err") \
+    X(NAK_TX, C, "naks_sent", "PSN sequence NAKs sent, selective ones too", "", "", "out_of_seq_request, out_of_sequence") \
     X(DUP_RX, C, "duplicates_received", "data packets received again", "", "", "duplicate_request") \
     X(TIMEOUTS, C, "timeouts", "local ACK timeouts", "", "", "local_ack_timeout_err") \
     X(CE_RX, C, "ce_received_packets", "data packets received with CE", "", "", "np_ecn_marked_roce_packets, cc_rx_ce_pkts") \

@@ -13,6 +13,7 @@
 #include "host/profile.h"
 #include "switch/switch.h"
 #include "wire/edit.h"
+#include "xport/sel.h"
 
 enum { QPN_FIRST = 0x11, ENTROPY_PORT = 0xc000 };
 
@@ -129,6 +130,8 @@ void wf_flow_settle(struct wf_flow *f)
     c[WF_FLOW_TIMEOUTS] = r->timeouts;
     c[WF_FLOW_BYTES] = f->rx ? s->bytes : r->una_byte;
     c[WF_FLOW_NAK_TX] = s->naks;
+    if (f->rx && f->rx->qp.sel)
+        c[WF_FLOW_NAK_TX] += f->rx->qp.sel->naks;
     c[WF_FLOW_DUP_RX] = s->duplicates;
     settle_data(f);
     wf_flow_settle_more(f);

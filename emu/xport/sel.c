@@ -386,7 +386,7 @@ enum wf_qp_verdict wf_sel_in_order(struct wf_qp *qp, const struct wf_qp_in *in,
 
 void wf_sel_out_nak(const struct wf_qp *qp, struct wf_qp_out *out)
 {
-    const struct wf_qp_sel *x = qp->sel;
+    struct wf_qp_sel *x = qp->sel;
     uint32_t psn = qp->resp.expect_psn, base = psn + 1;
     uint64_t bits = 0;
 
@@ -397,4 +397,5 @@ void wf_sel_out_nak(const struct wf_qp *qp, struct wf_qp_out *out)
     wf_responder_out_answer(qp, out, WF_SEL_SYNDROME, psn, base & WF_PSN_MASK);
     out->bth.opcode = WF_SERVICE_RC | WF_OP_ATOMIC_ACK;
     out->ext.atomicacketh.orig = bits;
+    x->naks++;
 }

@@ -67,6 +67,7 @@ struct wf_qp_sel {
     uint16_t n_sends;           /* messages posted that take a receive */
     uint32_t n_lost;            /* bits of `lost` that are set */
     uint32_t n_here;            /* responder: bits of `here` that are set */
+    uint32_t naks;              /* responder: selective NAKs sent */
     uint32_t write_len;         /* bytes of a WRITE whose immediate data will follow */
     uint32_t latest_psn;        /* came last, out of order */
     uint16_t n_received;        /* messages done that took a receive */

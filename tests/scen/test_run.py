@@ -207,6 +207,18 @@ class Run(unittest.TestCase):
                 with self.subTest(op=op, mode=mode):
                     self.assertAlmostEqual(flow["completion_ps"], flow["ideal_ps"], delta=4)
 
+    def test_selective_naks_are_counted_at_both_ends_and_a_fault_takes_either_name(self):
+        base = ("weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+                "workload: [{name: f, from: h0, to: h1, size: 100kB, path_mtu: 1024, "
+                "retransmit: selective}]\n"
+                "faults: [{do: drop, where: 'leaf1:p0', flow: %s, psn: '+20', iteration: 1}]\n")
+        for name in ("f", "flow.f"):
+            code, result, _ = run_json(base % name)
+            flow = result["flows"][0]
+            self.assertEqual((code, flow["retransmitted_packets"], flow["naks_received"]),
+                             (0, 1, 1))
+            self.assertGreaterEqual(flow["naks_sent"], 8)  # each that came beyond the gap
+
     def test_laws_know_the_round_trip_whatever_the_operation(self):
         base = ("weft: 1\ntopology: {leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
                 "cc: {bdp: {law: fixed, bdp: 1}}\n"
