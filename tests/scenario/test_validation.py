@@ -46,6 +46,37 @@ class Validation(unittest.TestCase):
             want = n * (XOFF + late * (1 - 1 / n))
             self.assertAlmostEqual(peak / want, 1, delta=0.12, msg=f"{n}:1: {peak} and {want}")
 
+    def test_beside_hpcc(self):
+        """Two flows of 200 MB: DCQCN keeps the line full, HPCC uses 95% of it; nobody is paused."""
+        flows, size, window = 2, 200000000, 52000
+        for law in ("dcqcn", "hpcc"):
+            run = result("validation/hpcc.yaml", "--set", f"cc.control.law={law}")
+            last = max(f["completion_ps"] for f in run["flows"]) * 1e-12
+            if law == "dcqcn":
+                want = (flows * wire_bytes(size) + 1122 + 86) / RATE + 4 * DELAY
+                self.assertAlmostEqual(last / want, 1, delta=1e-4, msg=f"{last} and {want}")
+            else:  # telemetry counts frames, and its own bytes
+                sent = next(p["tx_bytes"] for p in run["ports"] if p["name"] == "sw0:p0")
+                self.assertAlmostEqual(sent / RATE / last, 0.95, delta=0.005)
+            peak = max(q["queue_max_bytes"] for q in run["queues"] if q["name"] == "sw0:p0.q3")
+            want = (flows * window / 1024 - 4 * DELAY * RATE / 1106) * 1086
+            self.assertAlmostEqual(peak / want, 1, delta=0.02 if law == "dcqcn" else 0.1)
+            self.assertEqual(sum(p.get("pfc_xoff_tx_frames", 0) for p in run["priorities"]), 0)
+
+    def test_beside_hpcc_pauses(self):
+        """What pauses hang on at 16:1 is how often a CNP may come."""
+        peaks = {}
+        for interval in ("0", "50us"):
+            run = result("validation/hpcc.yaml", "--set", "cc.control.law=dcqcn",
+                         "--set", "topology.path=hpcc-star17.txt", "--set",
+                         "workload.f.path=hpcc-in16.txt", "--set", "workload.f.window=1GB",
+                         "--set", f"hosts.*.nic.cnp_interval={interval}")
+            xoffs = sum(p.get("pfc_xoff_tx_frames", 0) for p in run["priorities"])
+            self.assertEqual(xoffs > 0, interval != "0", interval)
+            peaks[interval] = max(q["queue_max_bytes"] for q in run["queues"])
+            self.assertGreater(max(f["completion_ps"] for f in run["flows"]) * 1e-12, 64e6 / RATE)
+        self.assertGreater(peaks["50us"], 1.5 * peaks["0"])
+
     def test_field_cases(self):
         """Each of them says itself what it expects."""
         for name in ("fc_O10-lossy", "fc_O10-ecn", "fc_O10-pfc", "fc_O12-errors", "fc_E11-loss",
