@@ -244,18 +244,6 @@ class Outputs(Case):
             self.assert_error(args, 3, "cannot write to the standard output", stdout=None,
                               preexec_fn=lambda: os.close(1))
 
-    def test_closed_streams_are_no_files(self):
-        """A file that gets the number of a closed stream would get its text."""
-        def close():
-            os.closerange(0, 3)
-        self.weft("run", "--trace", "t.csv", SCENARIO, stdin=None, stdout=None, stderr=None,
-                  preexec_fn=close)
-        rows = []
-        for path in (self.path("t.csv"), self.made_path("t.csv")):
-            with open(path, encoding="utf-8") as f:
-                rows.append([row for row in f if not row.startswith("#")])
-        self.assertEqual(rows[0], rows[1])
-
     def test_a_reader_that_leaves(self):
         """Like `| head -1`: killed by SIGPIPE or told, and never wrong in silence."""
         for args in (["check", "--reference"], ["run", "--json", "-", SCENARIO]):
