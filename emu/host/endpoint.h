@@ -134,6 +134,8 @@ void wf_region_new(struct wf_peer_qp *p, struct wf_arena *arena);
 void wf_region_open(struct wf_peer_qp *p);
 /* A packet looks at these bytes, or writes them. */
 void wf_region_touch(struct wf_peer_qp *p, uint64_t off, uint64_t len, bool write);
+/* So many bytes from its beginning are put to a use that no packet sees. */
+void wf_region_forget(struct wf_peer_qp *p, uint64_t len);
 uint64_t wf_region_right(const struct wf_peer_qp *p, uint32_t pattern, uint64_t len);
 uint64_t wf_region_word(const struct wf_peer_qp *p);
 

@@ -50,6 +50,12 @@ void wf_region_touch(struct wf_peer_qp *p, uint64_t off, uint64_t len, bool writ
     }
 }
 
+void wf_region_forget(struct wf_peer_qp *p, uint64_t len)
+{
+    for (uint64_t off = 0; p->pages && off < len; off += PAGE)
+        p->pages[off / PAGE] = 0; /* of no connection: filled anew before anybody looks */
+}
+
 static bool written(const struct wf_peer_qp *p, uint64_t page)
 {
     return p->pages[page] == p->epoch;

@@ -81,6 +81,8 @@ static void named(struct wf_peer_qp *p, const uint8_t *at, uint32_t len)
     if (r->state == IDLE || want < r->len)
         r->len = want;
     r->state = r->state == IDLE ? READING : WRITING;
+    if (r->state == READING)
+        wf_region_forget(p, r->len);
     move(p, r->state == READING ? WF_WORK_READ : WF_WORK_WRITE);
 }
 

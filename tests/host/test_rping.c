@@ -122,6 +122,32 @@ static void whoever_goes_on_is_not_heard(void **state)
     assert_int_equal(FLOW(RIGHT_BYTES), 300);
 }
 
+/* What a client has put there is nothing that the next one may see, nor that it is compared with.
+ */
+static void the_next_client_finds_the_pattern(void **state)
+{
+    enum { SIZE = 5000, PATTERN = 77 };
+    struct wf_fabric_opts opts = {0};
+    struct wf_err err = {0};
+    struct wf_peer_qp *p;
+
+    (void)state;
+    pings(SIZE, 2);
+    s.d.hosts[1].cfg.listen.pattern = PATTERN;
+    wf_desc_address(&s.d, &s.arena);
+    assert_int_equal(wf_fabric_build(&s.f, &s.d, &opts, &err), 0);
+    p = &((struct wf_host *)wf_fabric_host(s.f, 1))->endpoint->listeners[0];
+    for (int later = 0; later < 2; later++) {
+        wf_region_open(p);
+        for (uint64_t off = 0; off < SIZE; off += 1000)
+            wf_region_touch(p, off, 1000, false);
+        assert_int_equal(wf_pattern_right(p->mem, PATTERN, 0, SIZE), SIZE);
+        wft_run(s.f, WF_TIME_NEVER);
+    }
+    wf_fabric_settle(s.f);
+    assert_int_equal(FLOW(RIGHT_BYTES), 2 * SIZE);
+}
+
 /* A queue pair that the server's nonsense has ended, while nothing of ours was outstanding. */
 static void a_dead_queue_pair_ends_the_flow(void **state)
 {
@@ -152,6 +178,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_bytes_are_told, start, stop),
         cmocka_unit_test_setup_teardown(nonsense_ends_the_connection, start, stop),
         cmocka_unit_test_setup_teardown(whoever_goes_on_is_not_heard, start, stop),
+        cmocka_unit_test_setup_teardown(the_next_client_finds_the_pattern, start, stop),
         cmocka_unit_test_setup_teardown(a_dead_queue_pair_ends_the_flow, start, stop),
     };
 
