@@ -470,6 +470,7 @@ static void a_calm_group_counts_all_that_it_holds(void **state)
 
         if (i == 9) {
             wf_switch_watermarks_clear(the_switch(f), &arena, WF_WATERMARK_ALL, true);
+            wf_switch_watermarks_clear(the_switch(f), &arena, WF_WATERMARK_ALL, false);
             most = 0;
         }
         wft_pfc(f, 1, 1 << 3, 65535);
@@ -482,7 +483,9 @@ static void a_calm_group_counts_all_that_it_holds(void **state)
         assert_int_equal(c[WF_PG_SHARED_BYTES], held < threshold ? held : threshold);
         assert_int_equal(the_switch(f)->pg[0][3].xoff, held > threshold);
         assert_int_equal(mark(f, WF_WATERMARK_PG_SHARED, 0, 3, true), shared);
+        assert_int_equal(mark(f, WF_WATERMARK_PG_SHARED, 0, 3, false), shared);
         assert_int_equal(mark(f, WF_WATERMARK_POOL, 0, 0, true), shared);
+        assert_int_equal(mark(f, WF_WATERMARK_POOL, 0, 0, false), shared);
         if (i < 9) /* no watermark of SONiC's: none clears it */
             assert_int_equal(c[WF_PG_MAX_BYTES], most);
         wft_pfc(f, 1, 1 << 3, 0);
