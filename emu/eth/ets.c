@@ -19,7 +19,7 @@ struct ets_port {
 };
 
 /* When the queue's head may go: now or before, later, or never until told. */
-static uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
+static inline uint64_t eligible_ps(const struct wf_port *port, unsigned qi)
 {
     const struct wf_pkt *pkt = wf_queue_head(&port->q[qi]);
     uint64_t t = pkt->ready_ps;
@@ -187,6 +187,16 @@ static int choose(struct wf_port *port, struct ets_port *e, uint32_t eligible, u
     return qi;
 }
 
+/* What is left of a deficit once it has had as many turns as it needs: as a rule one or none, by
+ * chance, and so without a branch. */
+static inline int32_t after_turns(int32_t deficit, int32_t quantum, int32_t want)
+{
+    deficit += quantum & -(int32_t)(deficit < want);
+    while (__builtin_expect(deficit < want, 0))
+        deficit += quantum;
+    return deficit - want;
+}
+
 /* Turns of a queue that is alone in holding packets. With its last one it saves nothing up, however
  * that was reckoned. */
 static inline void take_turn(struct wf_port *port, struct ets_port *e, unsigned qi, bool last)
@@ -198,17 +208,14 @@ static inline void take_turn(struct wf_port *port, struct ets_port *e, unsigned 
     *(e->grouped ? &e->at[g] : &port->sched_at) = (uint8_t)qi;
     if (!last) {
         port->saved |= (uint8_t)(1u << qi);
-        while (q->deficit < want)
-            q->deficit += (int32_t)q->quantum;
-        q->deficit -= want;
+        q->deficit = after_turns(q->deficit, (int32_t)q->quantum, want);
     }
     if (!e->grouped)
         return;
     e->group_at = g;
     e->saved |= (uint8_t)(1u << g);
-    while (!last && e->deficit[g] < len)
-        e->deficit[g] += (int32_t)e->quantum[g];
-    e->deficit[g] -= last ? 0 : len;
+    if (!last)
+        e->deficit[g] = after_turns(e->deficit[g], (int32_t)e->quantum[g], len);
 }
 
 /* The same as below for the one queue that holds packets, as a rule. */

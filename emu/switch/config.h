@@ -126,7 +126,7 @@ bool wf_alpha_shift(const struct wf_fraction *alpha, int8_t *shift);
 /* What a frame of this many bytes takes of the buffer. */
 static inline uint64_t wf_cells_bytes(uint64_t cell, uint64_t len)
 {
-    return cell == 1 ? len : (len + cell - 1) / cell * cell;
+    return cell == 1 ? len : (uint32_t)(len + cell - 1) / (uint32_t)cell * cell;
 }
 
 /* A group's thresholds at a port once "auto" is resolved. */

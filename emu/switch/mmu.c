@@ -37,6 +37,13 @@ static inline uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* A level, and the most that it was. */
+static inline void rise(uint64_t *level, uint64_t *max, uint64_t by)
+{
+    *level += by;
+    *max = wf_most(*max, *level);
+}
+
 static inline uint64_t pool_free(const struct wf_pool *pool)
 {
     return less(pool->shared, pool->ctr[WF_POOL_BYTES]);
@@ -149,8 +156,8 @@ static __attribute__((noinline)) void egress_book(struct wf_switch *sw, const st
     uint64_t *ctr = r.q->ctr;
 
     r.q->bytes += c;
-    wf_max_u64(&ctr[WF_EGRESS_SHARED_MAX_BYTES], ctr[WF_EGRESS_SHARED_BYTES] += r.shared);
-    wf_max_u64(&r.pool->ctr[WF_POOL_MAX_BYTES], r.pool->ctr[WF_POOL_BYTES] += r.shared);
+    rise(&ctr[WF_EGRESS_SHARED_BYTES], &ctr[WF_EGRESS_SHARED_MAX_BYTES], r.shared);
+    rise(&r.pool->ctr[WF_POOL_BYTES], &r.pool->ctr[WF_POOL_MAX_BYTES], r.shared);
 }
 
 static __attribute__((noinline)) void egress_release(struct wf_switch *sw, const struct wf_pkt *pkt)
@@ -240,8 +247,8 @@ static inline __attribute__((always_inline)) enum wf_reason judge(struct wf_swit
     enum wf_reason why = WF_DROP_NONE;
 
     t->c = t->want = wf_cells_bytes(sw->cell_bytes, v->pkt->frame_len);
-    if (pg->reserves && ctr[WF_PG_BYTES] < pg->lim.reserved)
-        t->want -= least(t->c, pg->lim.reserved - ctr[WF_PG_BYTES]);
+    if (pg->reserves)
+        t->want -= least(t->c, less(pg->lim.reserved, ctr[WF_PG_BYTES]));
     t->share = t->want;
     if (sw->used_bytes + t->c > sw->buffer_bytes)
         return WF_DROP_BUFFER_FULL;
@@ -280,9 +287,9 @@ enum wf_step wf_switch_admit_closely(struct wf_switch *sw, struct wf_visit *v)
     if (why)
         return refuse(sw, v, pg, why);
     wf_switch_charge(v, pg, t.c);
-    wf_max_u64(&ctr[WF_PG_MAX_BYTES], ctr[WF_PG_BYTES] += t.c);
-    wf_max_u64(&ctr[WF_PG_SHARED_MAX_BYTES], ctr[WF_PG_SHARED_BYTES] += t.share);
-    wf_max_u64(&pool->ctr[WF_POOL_MAX_BYTES], pool->ctr[WF_POOL_BYTES] += t.share);
+    rise(&ctr[WF_PG_BYTES], &ctr[WF_PG_MAX_BYTES], t.c);
+    rise(&ctr[WF_PG_SHARED_BYTES], &ctr[WF_PG_SHARED_MAX_BYTES], t.share);
+    rise(&pool->ctr[WF_POOL_BYTES], &pool->ctr[WF_POOL_MAX_BYTES], t.share);
     sw->used_bytes += t.c;
     if (sw->egress)
         egress_book(sw, v, t.c);
@@ -359,11 +366,11 @@ void wf_switch_release_closely(struct wf_switch *sw, struct wf_pkt *pkt)
     sw->used_bytes -= c;
     if (pg->ctr[WF_PG_HEADROOM_BYTES])
         headroom_release(pool, pg, &c);
-    if (c > pg->ctr[WF_PG_SHARED_BYTES])
-        c = pg->ctr[WF_PG_SHARED_BYTES];
+    c = least(c, pg->ctr[WF_PG_SHARED_BYTES]);
     pg->ctr[WF_PG_SHARED_BYTES] -= c;
     pool->ctr[WF_POOL_BYTES] -= c;
     if (pg->xoff | pg->shrinks)
         emptied(sw, pkt, pg);
-    pg->stirred = !pg->plain || pg->xoff || pg->shrinks || pg->ctr[WF_PG_HEADROOM_BYTES];
+    if (pg->plain) /* else each release comes by here */
+        pg->stirred = pg->xoff || pg->shrinks || pg->ctr[WF_PG_HEADROOM_BYTES];
 }
