@@ -333,7 +333,11 @@ static const char *object_of(const char *scope)
         const char *scope, *object;
     } objects[] = {
         {"port", "each port, `leaf0:p3`"},
-        {"drop", "each port, `leaf0:p3`: why frames were dropped there"},
+        {"drop",
+         "each port, `leaf0:p3`: why frames were dropped there. What a switch does not admit "
+         "counts "
+         "at the port that it came in by, also when an egress queue or pool refuses it; the "
+         "queue has its own `drop_frames`"},
         {"prio", "each priority of a port, `leaf0:p3.prio3`"},
         {"queue", "each egress queue of a port, `leaf0:p3.q3`"},
         {"pg", "each ingress priority group of a switch's port, `leaf0:p3.pg3`"},
