@@ -119,7 +119,7 @@ static unsigned fit(const struct wf_pairing *p, const struct wf_half *h, const s
 {
     unsigned v;
 
-    if (x->mate || !x->requests)
+    if (x == h || x->mate || !x->requests) /* itself: both addresses are the same */
         return 0;
     if (outstanding(x, psn))
         v = 5;

@@ -86,6 +86,21 @@ static void an_ack_names_its_sender(void **state)
     assert_int_equal(mate_of(0x13), 0x24);
 }
 
+/* Where both addresses are the same, as a stranger may write them, both directions are. */
+static void nobody_is_a_mate_of_itself(void **state)
+{
+    const struct wf_half *h;
+
+    (void)state;
+    passes(us, us, 0x22, SEND, 100, 0);
+    passes(us, us, 0x22, ACK, 100, 0);
+    h = wf_halves_find(&t, us, us, 0x22);
+    assert_null(h->mate);
+    passes(us, us, 0x11, ACK, 100, 0);
+    assert_ptr_equal(h->mate, wf_halves_find(&t, us, us, 0x11));
+    assert_ptr_equal(h->mate->mate, h);
+}
+
 static void two_that_fit_are_ambiguous_until_one_does_not(void **state)
 {
     (void)state;
@@ -332,6 +347,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(an_ack_names_its_sender),
+        TEST(nobody_is_a_mate_of_itself),
         TEST(two_that_fit_are_ambiguous_until_one_does_not),
         TEST(ports_tell_two_that_fit),
         TEST(what_does_not_fit_joins_nothing),
