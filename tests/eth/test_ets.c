@@ -200,6 +200,38 @@ static void an_empty_group_saves_nothing_up(void **state)
 }
 
 /* ceil(n x frame bits / rate): when frame n begins behind the first. */
+/* Nor does a queue that was alone for a while: the next one that comes gets its share at once. */
+static void who_was_alone_saves_nothing_up(void **state)
+{
+    enum { WEIGHT = 40, LONG = 300 }; /* a turn is some two frames */
+    struct wf_desc *d;
+    struct wf_switch_port_cfg *c = one_leaf(&d);
+    uint32_t first = 0, got[2] = {0};
+    struct wf_fabric *f;
+
+    (void)state;
+    c->queue[1].weight = c->queue[2].weight = WEIGHT;
+    c->queue[2].group = 3;
+    c->group[0].weight = c->group[3].weight = WEIGHT;
+    f = wft_build(d);
+    wft_pfc(f, 1, 0xff, 65535);
+    wft_run(f, 2 * US);
+    wft_burst(f, 0, 1, 8, WF_ECN_ECT0, 1024, 3 * LONG);
+    wft_run(f, 200 * US);
+    wft_pfc(f, 1, 0xff, 0);
+    wft_run(f, 207 * US);
+    wft_burst(f, 0, 1, 16, WF_ECN_ECT0, 1024, LONG);
+    wft_run(f, WF_TIME_NEVER);
+    while (queue_of(f, first) != 2)
+        first++;
+    assert_in_range(first, 80, 100); /* 7 us of frames alone, and the way of the first of two */
+    for (uint32_t i = first; got[1] < LONG; i++) {
+        got[queue_of(f, i) - 1]++;
+        assert_true(got[0] <= got[1] + 8 && got[1] <= got[0] + 8);
+    }
+    wf_fabric_free(f);
+}
+
 static uint64_t even_ps(uint64_t n, uint64_t wire_bytes, uint64_t rate_bps)
 {
     unsigned __int128 x = (unsigned __int128)n * wire_bytes * 8 * WF_PS_PER_S;
@@ -405,6 +437,7 @@ int main(void)
         cmocka_unit_test(wrr_counts_frames),
         cmocka_unit_test(groups_share_and_strict_goes_first),
         cmocka_unit_test(an_empty_group_saves_nothing_up),
+        cmocka_unit_test(who_was_alone_saves_nothing_up),
         cmocka_unit_test(a_port_is_shaped_to_the_picosecond),
         cmocka_unit_test(a_burst_goes_first),
         cmocka_unit_test(what_a_limit_leaves_is_for_others),
