@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/assert.h"
 #include "scen/import_priv.h"
@@ -50,23 +51,22 @@ int wf_import_file(struct wf_import *im, const char *path, struct wf_err *err)
 {
     FILE *f = fopen(path, "rb");
     json_error_t at;
+    struct stat st;
     json_t *root;
     int rc = 0;
 
     *im = (struct wf_import){.seen = NULL};
     if (!f)
         return wf_err_set(err, EINVAL, "cannot read %s: %s", path, strerror(errno));
-    if (fgetc(f) == EOF && ferror(f)) { /* a directory */
-        int code = errno;
-
+    /* it may be a pipe: nothing of it is read twice */
+    if (fstat(fileno(f), &st) || S_ISDIR(st.st_mode)) {
         fclose(f);
-        return wf_err_set(err, EINVAL, "cannot read %s: %s", path, strerror(code));
+        return wf_err_set(err, EINVAL, "cannot read %s: %s", path, strerror(EISDIR));
     }
-    if (!fseek(f, 0, SEEK_END) && ftell(f) > FILE_MAX) {
+    if (S_ISREG(st.st_mode) && st.st_size > FILE_MAX) {
         fclose(f);
         return wf_err_set(err, EINVAL, "%s is larger than %ld MiB", path, FILE_MAX >> 20);
     }
-    rewind(f);
     root = json_loadf(f, JSON_REJECT_DUPLICATES, &at);
     fclose(f);
     if (!root)

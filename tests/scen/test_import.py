@@ -101,6 +101,11 @@ class Imported(unittest.TestCase):
             self.assertEqual(weft("qos", "import", SOURCE + "/tests/data/config_db.json", "-o",
                                   folder + "/no/such")[0], 3)
 
+    def test_it_may_come_by_a_pipe(self):
+        code, text, err = weft("qos", "import", "/dev/stdin", text=json.dumps(CONFIG))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(text.replace("/dev/stdin", "c.json"), self.yaml)
+
     def test_its_lossless_incast_behaves(self):
         side = "  - {name: side, from: h1, to: h2, dscp: 4, size: 1MB}\n"
         text = self.yaml.replace("expect:\n", side + "expect:\n"
