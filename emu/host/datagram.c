@@ -74,14 +74,15 @@ void wf_datagrams_arrive(const struct wf_pkt *pkt, struct wf_qp_in *in, uint8_t 
 }
 
 /* The way back, by the 40 bytes. */
-static void way_of(const uint8_t grh[WF_QP_GRH_LEN], const struct wf_pkt *pkt,
-                   struct wf_cm_peer *way)
+static void way_of(const uint8_t grh[WF_QP_GRH_LEN], const struct wf_pkt *pkt, struct wf_ud_way *w)
 {
     bool v4 = grh[0] >> 4 != 6;
     const uint8_t *src = grh + (v4 ? WF_QP_GRH_LEN - 8 : 8);
-    uint8_t len = v4 ? 4 : 16;
+    uint8_t len = v4 ? 4 : 16, ttl = grh[v4 ? WF_QP_GRH_LEN - IP4_LEN + 8 : 7];
+    struct wf_cm_peer *way = &w->peer;
 
     memset(way, 0, sizeof(*way));
+    w->ttl = ttl > WF_NIC_TTL ? WF_NIC_TTL : ttl ? ttl - 1 : 0;
     if (v4)
         memset(way->remote_gid + 10, 0xff, 2);
     if (v4)
@@ -125,16 +126,16 @@ static void judge(struct wf_peer_qp *p, struct wf_ud_sender *s, const uint8_t *a
 
 bool wf_datagrams_received(struct wf_peer_qp *p, const struct wf_wc *wc, uint8_t *place)
 {
-    struct wf_cm_peer *way = &p->ud->ways[wc->id];
+    struct wf_ud_way *way = &p->ud->ways[wc->id];
     uint32_t len = wc->len - WF_QP_GRH_LEN;
     struct wf_work w = {.id = wc->id, .op = wc->op, .imm = wc->imm, .len = len};
     struct wf_ud_sender *s;
 
     way_of(place, wc->in->from, way);
-    s = sender(p->ud, way, wc->src_qpn);
+    s = sender(p->ud, &way->peer, wc->src_qpn);
     if (s)
         judge(p, s, place + WF_QP_GRH_LEN, len);
-    if (p->recv != WF_LISTEN_ECHO)
+    if (p->recv != WF_LISTEN_ECHO || !way->ttl)
         return false;
     w.n_sge = len != 0;
     w.sge[0] = (struct iovec){place + WF_QP_GRH_LEN, len};
@@ -144,14 +145,16 @@ bool wf_datagrams_received(struct wf_peer_qp *p, const struct wf_wc *wc, uint8_t
     return !wf_qp_post(&p->nq->qp, &w);
 }
 
-void wf_datagrams_address(struct wf_nic_qp *nq, const struct wf_cm_peer *way)
+void wf_datagrams_address(struct wf_nic_qp *nq, const struct wf_ud_way *way)
 {
+    const struct wf_cm_peer *to = &way->peer;
     struct wf_roce *f = &nq->frame;
 
-    memcpy(f->dst_mac, way->mac, 6);
-    memcpy(f->src_ip, way->local_gid, 16);
-    memcpy(f->dst_ip, way->remote_gid, 16);
-    f->encap = wf_gid_is_v4(way->remote_gid) ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
+    memcpy(f->dst_mac, to->mac, 6);
+    memcpy(f->src_ip, to->local_gid, 16);
+    memcpy(f->dst_ip, to->remote_gid, 16);
+    f->encap = wf_gid_is_v4(to->remote_gid) ? WF_ROCE_V2_IP4 : WF_ROCE_V2_IP6;
+    f->ttl = way->ttl;
     nq->form.len = 0;
 }
 
@@ -166,7 +169,7 @@ void wf_datagrams_new(struct wf_peer_qp *p, const struct wf_listen_cfg *cfg, uin
         c.recv_bytes = BYTES_MAX;
     c.recv_bytes += WF_QP_GRH_LEN;
     p->ud = WF_ARENA_NEW(arena, struct wf_datagrams);
-    p->ud->ways = WF_ARENA_ARRAY(arena, struct wf_cm_peer, c.recv_depth + 1);
+    p->ud->ways = WF_ARENA_ARRAY(arena, struct wf_ud_way, c.recv_depth + 1);
     p->ud->n_senders = senders;
     p->ud->senders = WF_ARENA_ARRAY(arena, struct wf_ud_sender, senders);
     wf_inbox_new(p, &c, arena);

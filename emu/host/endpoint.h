@@ -31,9 +31,14 @@ struct wf_ud_sender {
     uint32_t next;         /* number of the next */
 };
 
+struct wf_ud_way {
+    struct wf_cm_peer peer;
+    uint8_t ttl; /* less than it came with, so that two that echo each other come to an end */
+};
+
 /* What a queue pair of datagrams has besides. */
 struct wf_datagrams {
-    struct wf_cm_peer *ways; /* by the place of its receive: where each came from */
+    struct wf_ud_way *ways; /* by the place of its receive: where each came from */
     struct wf_ud_sender *senders;
     uint32_t n_senders, next_sender;
 };
@@ -165,7 +170,7 @@ void wf_datagrams_arrive(const struct wf_pkt *pkt, struct wf_qp_in *in, uint8_t 
 /* It is in its receive. True: it goes back, and the receive is used until then. */
 bool wf_datagrams_received(struct wf_peer_qp *p, const struct wf_wc *wc, uint8_t *place);
 /* The next frame goes there. */
-void wf_datagrams_address(struct wf_nic_qp *nq, const struct wf_cm_peer *way);
+void wf_datagrams_address(struct wf_nic_qp *nq, const struct wf_ud_way *way);
 bool wf_gid_is_v4(const uint8_t gid[16]);
 
 /* Its receives: when it is made, and when it is opened. */

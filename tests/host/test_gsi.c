@@ -26,20 +26,33 @@ static struct {
     struct wf_desc d;
     struct wf_fabric *f;
     uint64_t t_ps;
+    uint8_t ttl;
 } s;
 
-static int setup(void **state)
+static int begin(int recv)
 {
-    (void)state;
     memset(&s, 0, sizeof(s));
+    s.ttl = 64;
     s.d.seed = 5;
     s.d.duration_ps = WF_KEY_AUTO;
     wf_desc_leaf_spine(&s.d, &s.arena, 1, 0, 2);
     wf_desc_address(&s.d, &s.arena);
     s.d.hosts[1].cfg.listen.port = PORT;
-    s.d.hosts[1].cfg.listen.recv = WF_LISTEN_SINK;
+    s.d.hosts[1].cfg.listen.recv = recv;
     s.f = wft_build_some(&s.d, 1 << 1);
     return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return begin(WF_LISTEN_SINK);
+}
+
+static int setup_echo(void **state)
+{
+    (void)state;
+    return begin(WF_LISTEN_ECHO);
 }
 
 static int teardown(void **state)
@@ -76,7 +89,7 @@ static void send(struct wf_bth bth, const struct wf_ext_hdrs *ext, const void *p
                  uint32_t len)
 {
     struct wf_roce h = {
-        .encap = WF_ROCE_V2_IP4, .ttl = 64, .sport = 0xc000, .bth = bth, .payload_len = len};
+        .encap = WF_ROCE_V2_IP4, .ttl = s.ttl, .sport = 0xc000, .bth = bth, .payload_len = len};
     uint8_t b[FRAME_MAX] = {0};
     struct wf_parsed p;
     uint32_t hdr, all;
@@ -195,6 +208,31 @@ static void datagram_services(void **state)
         assert_int_equal(rep.sidr_rep.service_id, m.sidr_req.service_id);
         assert_int_equal(rep.sidr_rep.status, i); /* 1: service ID not supported */
         assert_int_equal(rep.sidr_rep.qkey, i ? 0 : 0x01234567);
+    }
+}
+
+/* What says that it comes from another that echoes would go round for ever. */
+static void echoes_come_to_an_end(void **state)
+{
+    struct wf_ext_hdrs ext = {.deth = {.qkey = 0x01234567, .sqpn = 0x123}};
+    struct wft_probe *h = wft_probe(s.f, 0);
+    struct wf_cm_msg m, rep;
+    uint32_t n;
+
+    (void)state;
+    wf_cm_msg_init(&m, WF_CM_SIDR_REQ, 1);
+    m.sidr_req = (struct wf_cm_sidr_req){1, 0xffff, WF_CM_SERVICE_UDP + PORT};
+    send_mad(&m, GSI);
+    assert_int_equal(count(WF_CM_SIDR_REP, &rep), 1);
+    n = h->n_seen;
+    for (s.ttl = 5; s.ttl; s.ttl--) {
+        struct wf_bth bth = bth_of(WF_SERVICE_UD | WF_OP_SEND_ONLY, rep.sidr_rep.qpn, s.ttl);
+
+        bth.ackreq = false;
+        send(bth, &ext, "hello", 5);
+        n += s.ttl > 1;
+        assert_int_equal(h->n_seen, n);
+        assert_int_equal(h->seen[n - 1].bytes[22], s.ttl > 1 ? s.ttl - 1 : 1);
     }
 }
 
@@ -320,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(partitions_and_versions, setup, teardown),
         cmocka_unit_test_setup_teardown(datagram_services, setup, teardown),
+        cmocka_unit_test_setup_teardown(echoes_come_to_an_end, setup_echo, teardown),
         cmocka_unit_test_setup_teardown(replies_are_sent_again_as_often_as_was_asked, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_write_of_nothing_is_traffic_too, setup, teardown),
