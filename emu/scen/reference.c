@@ -340,6 +340,8 @@ static const char *object_of(const char *scope)
          "queue has its own `drop_frames`"},
         {"prio", "each priority of a port, `leaf0:p3.prio3`"},
         {"queue", "each egress queue of a port, `leaf0:p3.q3`"},
+        {"egress", "each egress queue, `leaf0:p3.q3`, of a switch with `egress_pool`"},
+        {"pool", "each pool of a switch's buffer, `leaf0.ipool0` and `leaf0.epool0`"},
         {"pg", "each ingress priority group of a switch's port, `leaf0:p3.pg3`"},
         {"pfcwd", "each priority of a switch's port that has a watchdog, `leaf0:p3.pfcwd3`"},
         {"flow", "each flow of the workload, `flow.NAME` or `flow.NAME:h1-h0`"},
