@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/assert.h"
+#include "wire/codec.h"
 
 static const struct wf_field path_rows[] = {
     WF_FIELD(struct wf_cm_path, local_lid, 0, 16, HEX, "IBA 12.6.5"),
@@ -48,19 +49,10 @@ static const struct wf_field ip_rows[] = {
 };
 WF_FMT(cm_ip, WF_CM_IP_LEN, ip_rows);
 
-#define CODEC(fmt)                                                                                 \
-    int wf_##fmt##_get(struct wf_rd *r, struct wf_##fmt *h)                                        \
-    {                                                                                              \
-        return wf_fmt_get(&wf_fmt_##fmt, r, h, sizeof(*h));                                        \
-    }                                                                                              \
-    void wf_##fmt##_put(struct wf_wr *w, const struct wf_##fmt *h)                                 \
-    {                                                                                              \
-        wf_fmt_put(&wf_fmt_##fmt, w, h);                                                           \
-    }
-CODEC(cm_path)
-CODEC(cm_sidr_req)
-CODEC(cm_sidr_rep)
-CODEC(cm_ip)
+WF_CODEC(cm_path)
+WF_CODEC(cm_sidr_req)
+WF_CODEC(cm_sidr_rep)
+WF_CODEC(cm_ip)
 
 /* A message's parts in their order on the wire; together they fill the MAD behind its header. */
 struct layout {

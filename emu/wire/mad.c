@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "wire/codec.h"
+
 static const struct wf_field mad_rows[] = {
     WF_FIELD(struct wf_mad, base_version, 0, 8, DEC, "IBA 13.4.3"),
     WF_FIELD(struct wf_mad, mgmt_class, 8, 8, HEX, "IBA 13.4.3"),
@@ -94,22 +96,13 @@ static const struct wf_field rej_rows[] = {
 };
 WF_FMT(cm_rej, 12, rej_rows);
 
-#define CODEC(fmt)                                                                                 \
-    int wf_##fmt##_get(struct wf_rd *r, struct wf_##fmt *h)                                        \
-    {                                                                                              \
-        return wf_fmt_get(&wf_fmt_##fmt, r, h, sizeof(*h));                                        \
-    }                                                                                              \
-    void wf_##fmt##_put(struct wf_wr *w, const struct wf_##fmt *h)                                 \
-    {                                                                                              \
-        wf_fmt_put(&wf_fmt_##fmt, w, h);                                                           \
-    }
-CODEC(mad)
-CODEC(cm_req)
-CODEC(cm_rep)
-CODEC(cm_rtu)
-CODEC(cm_dreq)
-CODEC(cm_mra)
-CODEC(cm_rej)
+WF_CODEC(mad)
+WF_CODEC(cm_req)
+WF_CODEC(cm_rep)
+WF_CODEC(cm_rtu)
+WF_CODEC(cm_dreq)
+WF_CODEC(cm_mra)
+WF_CODEC(cm_rej)
 
 const char *wf_cm_name(uint16_t attr_id)
 {
