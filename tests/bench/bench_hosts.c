@@ -40,41 +40,16 @@ static int load(struct wf_scenario *s, const char *cc)
     return 2;
 }
 
-static struct wf_fabric *build(const struct wf_desc *d)
-{
-    struct wf_fabric_opts opts = {0};
-    struct wf_fabric *f;
-    struct wf_err err;
-
-    if (!wf_fabric_build(&f, d, &opts, &err))
-        return f;
-    fprintf(stderr, "bench_hosts: %s\n", err.msg);
-    exit(3);
-}
-
 static int measure(struct wf_fabric *f, uint64_t bytes)
 {
-    uint64_t start, ns, hops;
-    struct wf_err err;
-    struct wf_run r;
+    struct wfb_took took;
+    int rc = wfb_run("bench_hosts", f, bytes, &took);
 
-    if (wf_run_init(&r, f))
-        return 3;
-    start = wfb_cpu_ns();
-    if (wf_run_loop(&r) != WF_RUN_DONE)
-        return 4;
-    ns = wfb_cpu_ns() - start;
-    wf_fabric_settle(f);
-    if (wfb_delivered(f) != bytes || wf_fabric_check(f, &err)) {
-        fprintf(stderr, "bench_hosts: %llu of %llu bytes\n", (unsigned long long)wfb_delivered(f),
-                (unsigned long long)bytes);
-        return 4;
-    }
-    hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
+    if (rc)
+        return rc;
     printf("link_hops %llu\nrun_cpu_s %.3f\nsimulated_us %.3f\nfigure %.2f\n",
-           (unsigned long long)hops, (double)ns / 1e9, (double)wf_fabric_last_event_ps(f) / 1e6,
-           (double)ns / (double)hops);
-    wf_run_fini(&r);
+           (unsigned long long)took.hops, (double)took.ns / 1e9,
+           (double)wf_fabric_last_event_ps(f) / 1e6, (double)took.ns / (double)took.hops);
     return 0;
 }
 
@@ -98,7 +73,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < s.desc.n_flows; i++)
         bytes += s.desc.flows[i].cfg.size_bytes;
     wfb_eal((unsigned)(wf_fabric_memory(&s.desc, &opts) >> 20) + EAL_MB, false);
-    f = build(&s.desc);
+    f = wfb_build("bench_hosts", &s.desc);
     with = f->arena.bytes;
     printf("hosts %u\nflows %u\nqueue_pairs %u\nsetup_cpu_s %.3f\n", s.desc.n_hosts, s.desc.n_flows,
            2 * s.desc.n_flows, (double)(wfb_cpu_ns() - start) / 1e9);
@@ -106,7 +81,7 @@ int main(int argc, char **argv)
     wf_fabric_free(f);
     empty = s.desc;
     empty.n_flows = 0;
-    f = build(&empty);
+    f = wfb_build("bench_hosts", &empty);
     without = f->arena.bytes;
     wf_fabric_free(f);
     printf("bytes_per_qp %.0f\n", (double)(with - without) / 2 / s.desc.n_flows);

@@ -75,18 +75,6 @@ static void permute(uint64_t bytes)
     }
 }
 
-static struct wf_fabric *build(void)
-{
-    struct wf_fabric_opts opts = {0};
-    struct wf_fabric *f;
-    struct wf_err err;
-
-    if (!wf_fabric_build(&f, &desc, &opts, &err))
-        return f;
-    fprintf(stderr, "bench_scale: %s\n", err.msg);
-    exit(3);
-}
-
 /* A link in the middle goes down and comes up again: what the routes cost. */
 static void flap(struct wf_fabric *f)
 {
@@ -109,7 +97,7 @@ static uint64_t fabric_bytes(uint32_t k, uint32_t pods, uint32_t hosts_per_edge)
 
     desc.n_flows = 0;
     describe(k, pods, hosts_per_edge);
-    f = build();
+    f = wfb_build("bench_scale", &desc);
     bytes = f->arena.bytes;
     wf_fabric_free(f);
     return bytes;
@@ -130,27 +118,15 @@ static void idle_sizes(uint32_t k, uint32_t pods, uint64_t with_flows)
 
 static int measure(struct wf_fabric *f, uint64_t bytes)
 {
-    uint64_t start, ns, hops;
-    struct wf_err err;
-    struct wf_run r;
+    struct wfb_took took;
+    int rc = wfb_run("bench_scale", f, bytes * desc.n_flows, &took);
 
-    if (wf_run_init(&r, f))
-        return 3;
-    start = wfb_cpu_ns();
-    if (wf_run_loop(&r) != WF_RUN_DONE)
-        return 4;
-    ns = wfb_cpu_ns() - start;
-    wf_fabric_settle(f);
-    if (wfb_delivered(f) != bytes * desc.n_flows || wf_fabric_check(f, &err)) {
-        fprintf(stderr, "bench_scale: %llu of %llu bytes\n", (unsigned long long)wfb_delivered(f),
-                (unsigned long long)(bytes * desc.n_flows));
-        return 4;
-    }
-    hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
+    if (rc)
+        return rc;
     printf("link_hops %llu\nrun_cpu_s %.3f\nsimulated_us %.3f\npeak_mb %.0f\nfigure %.2f\n",
-           (unsigned long long)hops, (double)ns / 1e9, (double)wf_fabric_last_event_ps(f) / 1e6,
-           (double)memory("VmHWM") / 1e6, (double)ns / (double)hops);
-    wf_run_fini(&r);
+           (unsigned long long)took.hops, (double)took.ns / 1e9,
+           (double)wf_fabric_last_event_ps(f) / 1e6, (double)memory("VmHWM") / 1e6,
+           (double)took.ns / (double)took.hops);
     return 0;
 }
 
@@ -171,7 +147,7 @@ int main(int argc, char **argv)
     describe(k, pods, k / 2);
     permute(bytes);
     wfb_eal((unsigned)(wf_fabric_memory(&desc, &opts) >> 20) + EAL_MB, false);
-    f = build();
+    f = wfb_build("bench_scale", &desc);
     setup = wfb_cpu_ns() - start;
     printf("hosts %u\nswitches %u\nlinks %u\npools_mb %.0f\nfabric_mb %.0f\nsetup_cpu_s %.3f\n"
            "setup_s %.3f\n",

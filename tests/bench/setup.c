@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "fabric/run.h"
 
 const struct wf_desc wfb_desc = {.name = "bench",
                                  .seed = 1,
@@ -46,4 +47,39 @@ uint64_t wfb_delivered(const struct wf_fabric *f)
     while (wf_ctr_next(&w))
         bytes += w.values[WF_FLOW_BYTES];
     return bytes;
+}
+
+struct wf_fabric *wfb_build(const char *bench, const struct wf_desc *d)
+{
+    struct wf_fabric_opts opts = {0};
+    struct wf_fabric *f;
+    struct wf_err err;
+
+    if (!wf_fabric_build(&f, d, &opts, &err))
+        return f;
+    fprintf(stderr, "%s: %s\n", bench, err.msg);
+    exit(3);
+}
+
+int wfb_run(const char *bench, struct wf_fabric *f, uint64_t bytes, struct wfb_took *took)
+{
+    struct wf_err err;
+    struct wf_run r;
+    uint64_t start;
+
+    if (wf_run_init(&r, f))
+        return 3;
+    start = wfb_cpu_ns();
+    if (wf_run_loop(&r) != WF_RUN_DONE)
+        return 4;
+    took->ns = wfb_cpu_ns() - start;
+    wf_fabric_settle(f);
+    if (wfb_delivered(f) != bytes || wf_fabric_check(f, &err)) {
+        fprintf(stderr, "%s: %llu of %llu bytes\n", bench, (unsigned long long)wfb_delivered(f),
+                (unsigned long long)bytes);
+        return 4;
+    }
+    took->hops = wf_fabric_ctr(f, WF_FABRIC_LINK_HOPS);
+    wf_run_fini(&r);
+    return 0;
 }
