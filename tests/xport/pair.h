@@ -232,14 +232,25 @@ static inline void make_answer(struct frame *f, uint8_t syndrome, uint32_t psn, 
 /* The two ends, afresh. */
 static struct end a, b;
 
-static inline void begin(uint32_t psn, uint32_t mtu, uint64_t window)
+/* Both with this configuration, but for their numbers. */
+static inline void begin_with(struct wf_qp_cfg cfg)
 {
-    struct wf_qp_cfg cfg = end_cfg(psn, mtu, window);
-
     end_init(&a, &cfg);
     cfg.qpn = 0x22;
     cfg.dqpn = 0x11;
     end_init(&b, &cfg);
+}
+
+static inline void begin(uint32_t psn, uint32_t mtu, uint64_t window)
+{
+    begin_with(end_cfg(psn, mtu, window));
+}
+
+/* Bytes that show where they belong; another step is other bytes. */
+static inline void fill(uint8_t *data, uint32_t len, uint32_t step)
+{
+    for (uint32_t i = 0; i < len; i++)
+        data[i] = (uint8_t)(i * step + i / 256);
 }
 
 /* All packets of either side to the other, until both are silent. */

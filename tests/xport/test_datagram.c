@@ -12,15 +12,11 @@ static void fresh(enum wf_service service, uint32_t qkey)
 {
     struct wf_qp_cfg cfg = end_cfg(0x10, 256, 1 << 20);
 
-    for (uint32_t i = 0; i < sizeof(data); i++)
-        data[i] = (uint8_t)(i * 5 + i / 256);
+    fill(data, sizeof(data), 5);
     cfg.service = service;
     cfg.qkey = qkey;
     cfg.rnr_retry = 7;
-    end_init(&a, &cfg);
-    cfg.qpn = 0x22;
-    cfg.dqpn = 0x11;
-    end_init(&b, &cfg);
+    begin_with(cfg);
     end_serve(&b, 0);
 }
 

@@ -12,13 +12,9 @@ static void fresh(uint32_t psn, uint32_t mtu, uint32_t outstanding, uint32_t res
     struct wf_qp_cfg cfg = end_cfg(psn, mtu, 1 << 20);
 
     cfg.max_rd_atomic = outstanding;
-    end_init(&a, &cfg);
-    cfg.qpn = 0x22;
-    cfg.dqpn = 0x11;
-    end_init(&b, &cfg);
+    begin_with(cfg);
     end_serve(&b, resources);
-    for (uint32_t i = 0; i < MEM_LEN; i++)
-        b.mem[GUARD + i] = (uint8_t)(i * 7 + i / 256);
+    fill(b.mem + GUARD, MEM_LEN, 7);
     memset(into, 0, sizeof(into));
 }
 

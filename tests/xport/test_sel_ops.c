@@ -27,18 +27,14 @@ static void fresh(uint32_t psn, uint32_t mtu)
 {
     struct wf_qp_cfg cfg = end_cfg(psn, mtu, 1 << 20);
 
-    for (uint32_t i = 0; i < sizeof(data); i++)
-        data[i] = (uint8_t)(i * 11 + i / 256);
+    fill(data, sizeof(data), 11);
     memset(room, GUARDS, sizeof(room));
     memset(got, 0, sizeof(got));
     cfg.retransmit = WF_SELECTIVE;
     cfg.rnr_retry = 7;
     cfg.retries = 7;
     cfg.max_rd_atomic = 4;
-    end_init(&a, &cfg);
-    cfg.qpn = 0x22;
-    cfg.dqpn = 0x11;
-    end_init(&b, &cfg);
+    begin_with(cfg);
     end_serve(&b, 4);
     assert_int_equal(wf_qp_set_sel(&a.qp, &sel_a, &early_a), 0);
     assert_int_equal(wf_qp_set_sel(&b.qp, &sel_b, &early_b), 0);

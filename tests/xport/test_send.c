@@ -13,15 +13,11 @@ static void fresh(uint32_t mtu, enum wf_service service, uint8_t rnr_retry)
 {
     struct wf_qp_cfg cfg = end_cfg(0xfffffe, mtu, 1 << 20);
 
-    for (uint32_t i = 0; i < sizeof(data); i++)
-        data[i] = (uint8_t)(i * 13 + i / 256);
+    fill(data, sizeof(data), 13);
     cfg.service = service;
     cfg.rnr_retry = rnr_retry;
     cfg.min_rnr_timer = 12;
-    end_init(&a, &cfg);
-    cfg.qpn = 0x22;
-    cfg.dqpn = 0x11;
-    end_init(&b, &cfg);
+    begin_with(cfg);
     end_serve(&b, 0);
 }
 
