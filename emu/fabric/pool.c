@@ -198,7 +198,8 @@ static uint64_t listeners(const struct wf_desc *d, uint64_t *frames)
             continue;
         n++; /* of a host that may not listen */
         *frames += LISTENER_FRAMES + 2 * c->window_bytes / c->path_mtu +
-                   (c->service == WF_FLOW_UD ? 2 * (uint64_t)c->count : 0);
+                   (c->service == WF_FLOW_UD ? 2 * (uint64_t)c->count : 0) +
+                   (c->op == WF_WORK_READ ? c->size_bytes / c->path_mtu : 0);
     }
     return n;
 }

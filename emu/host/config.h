@@ -100,7 +100,8 @@ extern const struct wf_keyset wf_host_keys;
 /* Table defaults; DSCP d to priority d / 8. */
 void wf_host_cfg_defaults(struct wf_host_cfg *cfg);
 
-enum { WF_DIAL_BYTES_MAX = 64 << 20, WF_DIALS_MAX = 64 }; /* of a flow that connects, of a host */
+/* Of a flow that connects: bytes of a message, packets of a READ's answer; such flows of a host. */
+enum { WF_DIAL_BYTES_MAX = 64 << 20, WF_DIAL_READ_MAX = 8192, WF_DIALS_MAX = 64 };
 enum wf_flow_family { WF_FAMILY_ANY, WF_FAMILY_IP4, WF_FAMILY_IP6 };
 
 /* A flow: messages on one queue pair from a model host to another, or to a real one (connect). */

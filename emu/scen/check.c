@@ -155,6 +155,13 @@ static void check_connect(struct wf_scenario *s, const struct wf_scen_work *w,
         wf_scen_complain(s, false, &w->cfg.size_bytes, w->at,
                          "size: a flow that connects has real memory, messages of at most %u MiB",
                          WF_DIAL_BYTES_MAX >> 20);
+    else if (w->cfg.op == WF_WORK_READ &&
+             w->cfg.size_bytes > (uint64_t)w->cfg.path_mtu * WF_DIAL_READ_MAX)
+        wf_scen_complain(
+            s, false, &w->cfg.size_bytes, w->at,
+            "size: all of a READ's answer may be under way at once, at most %u packets "
+            "of path_mtu %u",
+            WF_DIAL_READ_MAX, w->cfg.path_mtu);
 }
 
 static void check_flow(struct wf_scenario *s, const struct wf_scen_work *w,

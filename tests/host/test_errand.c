@@ -24,6 +24,25 @@ static void lose(uint32_t every)
     s.d.n_steps = 2;
 }
 
+/* All of the answer waits in front of a slow link: it has buffers. */
+static void a_long_read_over_a_slow_link(void **state)
+{
+    struct wf_flow_cfg *c = flow(PORT, 1 << 20, 1);
+
+    (void)state;
+    c->op = WF_WORK_READ;
+    c->path_mtu = 256;
+    c->dscp = 0;
+    s.d.hosts[1].cfg.listen.connections = 1;
+    for (uint32_t i = 0; i < s.d.n_links; i++)
+        if (s.d.links[i].b.is_host ? s.d.links[i].b.index == 0
+                                   : s.d.links[i].a.is_host && s.d.links[i].a.index == 0)
+            s.d.links[i].cfg.rate_bps = 1000000000;
+    run();
+    assert_int_equal(FLOW(MSGS), 1);
+    assert_int_equal(FLOW(RIGHT_BYTES), 1 << 20);
+}
+
 /* 300 x 50,001 bytes need more places than the flow's memory has beside each other. */
 static void reads_are_compared(void **state)
 {
@@ -181,6 +200,7 @@ static void what_the_peer_does_not_offer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_long_read_over_a_slow_link, start, stop),
         cmocka_unit_test_setup_teardown(reads_are_compared, start, stop),
         cmocka_unit_test_setup_teardown(lost_reads_are_made_good, start, stop),
         cmocka_unit_test_setup_teardown(nobody_says_what_is_read, start, stop),
@@ -192,6 +212,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_peer_does_not_offer, start, stop),
     };
 
-    wft_eal(64);
+    wft_eal(128);
     return cmocka_run_group_tests_name("host/errand", tests, NULL, NULL);
 }

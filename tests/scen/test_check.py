@@ -47,15 +47,17 @@ class Check(unittest.TestCase):
             self.assertIn(said, err)
 
     def test_a_flow_that_connects_needs_somebody(self):
-        hosts = "hosts: {h1: {listen: {port: 7, memory: 4kB%s}}}\nworkload:\n"
+        hosts = "hosts: {h1: {listen: {port: 7%s}}}\nworkload:\n"
         flow = "  - {name: a, from: h0, to: %s, connect: 7, path_mtu: 1024, size: 4kB, %s}\n"
-        code, _, err = check("-", text=GOOD + hosts % "" + flow % ("h1", "op: read"))
+        code, _, err = check("-", text=GOOD + hosts % ", memory: 4kB" + flow % ("h1", "op: read"))
         self.assertEqual((code, err), (0, ""))
         for recv, to, more, place, said in (
                 ("", "h9", "op: read", "5:29", "'h9' matches no host"),
                 ("", "h1", "connect: 8", "5:69", "h1 listens at port 7: nobody to connect to at 8"),
                 ("", "h1", "size: 4001B", "5:67",
                  "size: messages of 4001 bytes, but listen.memory of h1 has room for 4000"),
+                (", memory: 9MB", "h1", "op: read, size: 8388609B", "5:77",
+                 "size: all of a READ's answer may be under way at once, at most 8192 packets of"),
                 ("", "h1", "op: write_imm", "5:76", "h1 is a model that has no 'recv'"),
                 ("", "h1", "op: send", "5:76", "h1 is a model that has not 'recv: sink'"),
                 (", recv: sink, recv_size: 3999B", "h1", "op: send", "5:67",
@@ -69,7 +71,8 @@ class Check(unittest.TestCase):
             for key in ("connect", "size"):
                 if f"{key}:" in more:  # instead of the one that is there
                     text = text.replace(f"{key}: {'7' if key == 'connect' else '4kB'}, ", "", 1)
-            code, _, err = check("-", text=GOOD + hosts % recv + text)
+            code, _, err = check("-", text=GOOD + hosts % (
+                recv if "memory" in recv else ", memory: 4kB" + recv) + text)
             self.assertEqual(code, 2, text)
             self.assertIn(f"stdin:{place}: error: ", err)
             self.assertIn(said, err)
