@@ -4,7 +4,10 @@
 
 #include "sim/wheel_priv.h"
 
-enum { SCAN_CHUNKS = 64 };
+enum {
+    SCAN_CHUNKS = 64,
+    MANY_BYTES = offsetof(struct wf_wheel_chunk, e) + WF_WHEEL_AHEAD * sizeof(struct wf_entry),
+};
 
 /* Start of the level's next slot that is not empty; WF_TIME_NEVER: there is none. */
 static uint64_t level_next(const struct wf_wheel *w, unsigned level)
@@ -128,19 +131,19 @@ static inline __attribute__((always_inline)) void prefetch_list(const struct wf_
             __builtin_prefetch(e->ev);
 }
 
-/* The next slot is likely to be gathered soon, the one behind it after that. Inlined, or gcc finds
- * that it does nothing. */
+/* The next slot is likely to be gathered soon, the one behind it after that; where slots are short
+ * it costs more than it saves. Inlined, or gcc finds that it does nothing. */
 static inline __attribute__((always_inline)) void prefetch_next(const struct wf_wheel *w)
 {
-    const struct wf_wheel_level *l = &w->levels[0];
-    int found = wf_level_find(l, (w->base + 1) & WF_SLOT_MASK);
+    const struct wf_wheel_slot *slots = w->levels[0].slots;
+    const struct wf_entry *end = slots[(w->base + 1) & WF_SLOT_MASK].end;
+    bool many = (w->due_end - w->due >= WF_WHEEL_AHEAD) |
+                ((uintptr_t)end % WF_WHEEL_CHUNK_BYTES >= MANY_BYTES); /* in the newest chunk */
 
-    if (found < 0)
-        return;
-    prefetch_list(l->slots[found].end);
-    found = wf_level_find(l, ((unsigned)found + 1) & WF_SLOT_MASK);
-    if (found >= 0)
-        __builtin_prefetch(l->slots[found].end - 1);
+    if (many && end) {
+        prefetch_list(end);
+        __builtin_prefetch((const void *)((uintptr_t)slots[(w->base + 2) & WF_SLOT_MASK].end - 1));
+    }
 }
 
 /* Of the slot itself, as far as its run will not do it ahead. */
@@ -172,9 +175,7 @@ static bool advance(struct wf_wheel *w, uint64_t limit_ps)
     if (w->coarse_ps == start)
         cascade(w);
     gather(w);
-    if (w->due_end - w->due >=
-        WF_WHEEL_AHEAD) /* where slots are short it costs more than it saves */
-        prefetch_next(w);
+    prefetch_next(w);
     prefetch_first(w);
     return true;
 }
