@@ -119,13 +119,17 @@ int wf_qp_post(struct wf_qp *qp, const struct wf_work *work)
     return 0;
 }
 
-/* One answer per message, and one each quarter of the window or as often as somebody wishes, so
- * that a message that is longer than the window keeps moving. */
+/* One answer per message, and one each quarter of the window, so that a message that is longer than
+ * the window keeps moving; or as often as somebody wishes whose interval the window has room for.
+ */
 static bool asks(struct wf_qp *qp, uint32_t len, bool last)
 {
     struct wf_requester *r = &qp->req;
 
-    uint64_t most = qp->cfg.ask_bytes ? qp->cfg.ask_bytes : qp->cfg.window_bytes / 4;
+    uint64_t most = qp->cfg.window_bytes / 4;
+
+    if (qp->cfg.ask_bytes && qp->cfg.ask_bytes + qp->cfg.path_mtu <= qp->cfg.window_bytes)
+        most = qp->cfg.ask_bytes;
 
     r->unasked_bytes += len;
     if (!last && r->unasked_bytes < most)
