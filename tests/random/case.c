@@ -61,6 +61,9 @@ static bool promised_lossless(const struct wf_scenario *s)
 
     if (s->opts.lossless != WF_SCEN_STRICT || s->diags.warnings)
         return false;
+    for (uint32_t i = 0; i < d->n_faults; i++)
+        if (d->faults[i].fault.action != WF_FAULT_CE)
+            return false;
     for (uint32_t i = 0; i < d->n_links; i++)
         if (d->links[i].cfg.loss.num || d->links[i].cfg.corrupt.num)
             return false;
@@ -292,9 +295,9 @@ static void say(const struct outcome *o)
     printf("ok digest=wf1:%016" PRIx64 " end_ps=%" PRIu64 " events=%" PRIu64 " hops=%" PRIu64
            " instants=%" PRIu64 " pauses=%" PRIu64 " marks=%" PRIu64 " drops=%" PRIu64
            " lossless_drops=%" PRIu64 " full=%" PRIu64 " trims=%" PRIu64 " flaps=%" PRIu64
-           " headroom_ppm=%" PRIu64 "\n",
+           " faults=%" PRIu64 " headroom_ppm=%" PRIu64 "\n",
            o->digest, o->end_ps, o->events, o->hops, s->instants, s->pauses, s->marks, s->drops,
-           s->lossless_drops, s->reached_limit, s->trims, s->flaps, s->headroom_ppm);
+           s->lossless_drops, s->reached_limit, s->trims, s->flaps, s->faults, s->headroom_ppm);
 }
 
 static bool run_case(const char *name, const char *text, size_t len, uint32_t mask)

@@ -650,6 +650,92 @@ def draw_remark(w, case):
             sw["tc_to_dscp"][tc] = d.pick(some)
 
 
+ACTIONS = [  # those that are no more than a loss, then what makes frames strange
+    {"do": "drop"}, {"do": "ce"}, {"do": "corrupt"},
+    {"do": "corrupt", "crc": "icrc"}, {"do": "duplicate"}, {"do": "reorder"}, {"do": "delay"},
+    {"do": "truncate"}, {"do": "truncate", "crc": "icrc"}]
+OPCODES = ["write_first", "write_middle", "write_last", "write_only", "ack"]
+
+
+def draw_address(w, fault):
+    """Which packets it means."""
+    d = w.d
+    how = d.below(9)
+    if how == 0:
+        a, b = d.shuffled(w.hosts)[:2]
+        fault.update({"from": a, "to": b})
+        if d.one_in(2):
+            fault["qp"] = f"#{d.between(1, 3)}"
+    elif how == 1:
+        fault["qp"] = 0x11 + d.below(8)
+    elif how == 2:
+        fault["opcode"] = d.shuffled(OPCODES)[:d.between(1, 3)]
+    elif how == 3:
+        first = d.log(1, 40)
+        fault["psn"] = d.pick([f"+{first}", f"+{first}-{first + d.below(9)}"])
+    elif how == 4:
+        fault["match"] = d.pick(["roce_data", "roce_ack", "roce", "any"])
+    if d.one_in(6) and fault.get("match") != "any":
+        fault[d.pick(["iteration", "message"])] = d.between(1, 3)
+    pick = d.below(5)
+    if pick == 0:
+        fault["nth"] = d.log(1, 30)
+    elif pick == 1:
+        fault["probability"] = f"1/{d.log(2, 20)}"
+    elif pick == 2:
+        fault["every"] = d.log(2, 20)
+    fault["limit"] = d.log(1, 20)
+    if d.one_in(4):
+        fault["after"] = time_of(d.below(w.span_ps))
+
+
+def draw_faults(w, case):
+    """Where nothing may be lost they only mark."""
+    d = w.d
+    if d.below(5) < (4 if w.lossless else 2):
+        return
+    ports = [port_name(w, end, i) for i, ends in enumerate(w.links) for end in ends if end]
+    ports += [f"{h}:p0" for h in w.hosts if f"{h}:p0" not in ports]
+    known = ACTIONS[1:2] if w.lossless else d.pick([ACTIONS[:3], ACTIONS])
+    case["faults"] = []
+    for _ in range(d.between(1, 4)):
+        fault = dict(d.pick(known))
+        fault["where"] = d.pick(ports)
+        if d.one_in(4):
+            fault["dir"] = "in"
+        draw_address(w, fault)
+        if fault["do"] == "delay":
+            fault["delay"] = time_of(d.log(1, 20000000))
+        elif fault["do"] == "reorder":
+            fault["behind"] = d.between(1, 5)
+            fault["within"] = time_of(d.log(1, 50000000))
+        elif fault["do"] == "duplicate":
+            fault["copies"] = d.between(1, 4)
+        elif fault["do"] == "truncate":
+            fault["keep"] = d.log(1, 200)
+        case["faults"].append(fault)
+
+
+def draw_operations(w, case):
+    """Messages whose packets are as those of WRITEs, all of them acknowledged."""
+    d = w.d
+    if not d.one_in(3):
+        return
+    for item in case["workload"]:
+        if d.one_in(2):
+            item["op"] = d.pick(["send", "send_imm", "send_inv", "write_imm"])
+
+
+def draw_control(w, case):
+    """Congestion controls; HPCC's packets are longer than their MTU was drawn for."""
+    d = w.d
+    if not d.one_in(4):
+        return
+    for item in case["workload"]:
+        if d.one_in(2):
+            item["cc"] = d.pick(["dcqcn", "dctcp", "swift", "timely"])
+
+
 def l3_max(path_mtu):
     """Longest packet of such a path MTU: IPv6, UDP, BTH, RETH, immediate, ICRC."""
     return path_mtu + 40 + 8 + 12 + 16 + 4 + 4
@@ -681,6 +767,9 @@ def draw(seed):
     draw_vlans(w, case)
     draw_age(w, case)
     draw_remark(w, case)
+    draw_faults(w, case)
+    draw_operations(w, case)
+    draw_control(w, case)
     return {k: v for k, v in case.items() if v or v == 0}
 
 

@@ -118,6 +118,7 @@ struct ob_flow {
 
 struct ob_stats {
     uint64_t instants, frames, pauses, refreshes, marks, drops, lossless_drops, reached_limit;
+    uint64_t faults;                     /* hits of injected ones */
     uint64_t trims, flaps, headroom_ppm; /* most of a group's headroom bound that was used */
 };
 
@@ -137,6 +138,8 @@ struct observer {
     bool wred;                 /* some queue may drop early */
     bool overtakes;            /* packets of a flow may take several ways at once */
     bool floods;               /* frames multiply: then buffers and order are nobody's to reckon */
+    bool
+        strange; /* faults multiply, hold back or change frames: nobody reckons links and buffers */
     struct ob_stats stats;
     const char *kind; /* what broke; NULL: nothing yet */
     char what[512];
@@ -206,7 +209,8 @@ uint64_t ob_sched_free_ps(const struct ob_port *p, unsigned queue);
 /* observe_flow.c */
 void ob_flow_sent(struct ob_port *p, const struct wf_pkt *pkt, struct ob_frame *fr);
 /* A host's port was down: it never got onto the wire. */
-void ob_flow_unsent(struct observer *ob, const struct wf_pkt *pkt);
+void ob_flow_begins(struct observer *ob);
+void ob_flow_begun(struct observer *ob, const struct wf_pkt *pkt);
 void ob_flow_received(struct ob_port *p, const struct wf_pkt *pkt);
 void ob_flow_order(struct ob_port *p, const struct ob_frame *fr);
 void ob_flow_final(struct observer *ob);

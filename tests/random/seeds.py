@@ -228,7 +228,7 @@ def report(args, seed, verdict):
     return small
 
 
-COVERED = ["pauses", "marks", "drops", "lossless_drops", "full", "trims", "flaps"]
+COVERED = ["pauses", "marks", "drops", "lossless_drops", "full", "trims", "flaps", "faults"]
 
 
 def summary(run):
