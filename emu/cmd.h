@@ -38,8 +38,17 @@ int wf_cmd_show(int argc, char **argv);
 int wf_cmd_sweep(int argc, char **argv);
 int wf_cmd_why(int argc, char **argv);
 
+/* The streams as they were, and what stands behind those in their place: where nothing else holds
+ * on to it, LeakSanitizer, which wraps such streams, takes it for lost. */
+struct wf_cmd_out {
+    FILE *out, *err;
+    void *cookies[2];
+};
+
 /* From now on stdout and stderr let only plain text through, see base/plain.h. */
-void wf_cmd_out_begin(void);
+void wf_cmd_out_begin(struct wf_cmd_out *o);
+/* As they were before. */
+void wf_cmd_out_end(struct wf_cmd_out *o);
 /* A file for what a command makes, "-": the standard output. NULL and *err. */
 FILE *wf_cmd_create(const char *path, struct wf_err *err);
 /* Written to its end? Else it is removed. 0, or -errno and *err. */

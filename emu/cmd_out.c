@@ -74,17 +74,19 @@ static int close_cookie(void *cookie)
     return rc;
 }
 
-static FILE *filtered(int fd, FILE *plain, int mode)
+static FILE *filtered(int fd, FILE *plain, int mode, void **cookie)
 {
     struct out *o = calloc(1, sizeof(*o));
     FILE *f = o ? fopencookie(o, "w",
                               (cookie_io_functions_t){.write = write_cookie, .close = close_cookie})
                 : NULL;
 
+    *cookie = NULL;
     if (!f) {
         free(o);
         return plain;
     }
+    *cookie = o;
     o->fd = fd;
     setvbuf(f, NULL, mode, BUFSIZ);
     return f;
@@ -102,11 +104,24 @@ static void occupy(void)
         close(fd);
 }
 
-void wf_cmd_out_begin(void)
+void wf_cmd_out_begin(struct wf_cmd_out *o)
 {
     occupy();
-    stdout = filtered(STDOUT_FILENO, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-    stderr = filtered(STDERR_FILENO, stderr, _IONBF);
+    o->out = stdout;
+    o->err = stderr;
+    stdout =
+        filtered(STDOUT_FILENO, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, &o->cookies[0]);
+    stderr = filtered(STDERR_FILENO, stderr, _IONBF, &o->cookies[1]);
+}
+
+void wf_cmd_out_end(struct wf_cmd_out *o)
+{
+    if (o->cookies[0])
+        fclose(stdout);
+    if (o->cookies[1])
+        fclose(stderr);
+    stdout = o->out;
+    stderr = o->err;
 }
 
 FILE *wf_cmd_create(const char *path, struct wf_err *err)

@@ -156,14 +156,15 @@ static int command(int argc, char **argv)
 /* What could not be printed, to a full disk for example, is no success. */
 int main(int argc, char **argv)
 {
+    struct wf_cmd_out out;
     int rc;
 
-    wf_cmd_out_begin();
+    wf_cmd_out_begin(&out);
     rc = command(argc, argv);
-
     if ((fflush(stdout) || ferror(stdout)) && rc == WF_EXIT_PASS) {
         fprintf(stderr, "weft: cannot write to the standard output\n");
         rc = WF_EXIT_ENVIRONMENT;
     }
+    wf_cmd_out_end(&out);
     return rc;
 }
