@@ -257,8 +257,10 @@ class Outputs(Case):
 
 class Signals(Case):
     def start(self, *args):
+        # the tests themselves may run with it ignored, by nohup, and weft keeps to that
         proc = subprocess.Popen([WEFT, *args], cwd=self.dir, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         self.addCleanup(self.end, proc)
         return proc
 

@@ -135,8 +135,9 @@ class Show(unittest.TestCase):
         self.refused("nothing.json", "show", "ports", "--of", "nothing.json")
 
     def test_inject_speaks_of_what_was_typed(self):
-        self.refused("'drxop' is no thing to inject; expected one of down, up, rate, drop, ce, "
-                     "corrupt, duplicate, reorder, delay, truncate, nak, rnr, ack, cnp, pfc, pause, end; "
+        self.refused("'drxop' is no thing to inject; expected one of down, up, rate, flap, drop, "
+                     "ce, corrupt, duplicate, reorder, delay, truncate, nak, rnr, ack, cnp, pfc, pause, "
+                     "end, learn; "
                      "did you mean 'drop'?", "inject", "drxop", "--at", "leaf0:p0")
         self.refused("--every 0: every: '0' for every is out of range, expected 1 to ", "inject", "drop", "--at", "x", "--every", "0")
         self.refused("--every two: every: 'two' is not a whole number", "inject", "drop", "--every", "two")
