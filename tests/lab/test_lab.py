@@ -284,7 +284,7 @@ def settings():
         return
     path = scenario('settings', '  h0: {place: {netns: wfs0}}\n')
     check('expected KEY=VALUE' in weft('lab', 'up', '--set', 'seed', path, status=2), '--set')
-    check('expected 1 to 64' in weft('lab', 'up', '--lcores', '0', path, status=2), '--lcores')
+    check('a whole number from 1 to 64' in weft('lab', 'up', '--lcores', '0', path, status=2), '--lcores')
     weft('lab', 'up', '--set', 'seed=1234', '--set', 'topology.hosts_per_leaf=3', '--lcores', '2',
          '--record', 'settings.tar', path)
     try:
